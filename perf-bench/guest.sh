@@ -1,0 +1,141 @@
+#!/bin/sh
+# guest.sh [-m auto|kvm|tcg|bochs] PERF BASE_KERNEL PATCHED_KERNEL [OUTDIR]: compare two kernels
+# (bzImages) by "perf bench mem map" in a 5 GiB guest; PERF is the series' perf. Boots them in
+# turn, base, patched, base, patched, ...: five rounds under KVM, two under an emulator, whose
+# figures are no performance figures and are marked so. Writes OUTDIR/guest.json and guest.md
+# (default perf-bench/results/DATE-CPU) and prints the table.
+#
+# Environment: ROUNDS, SECONDS_PER_BOOT (limit, 110 under TCG so that two rounds stay under eight
+# minutes), and map.sh's MAP_* for the guest (sizes 256MB to 1GB, 2 loops under TCG).
+# Exit: 0 done, 1 failed (logs are kept and named), 2 could not be tried, 124 a boot took too long.
+set -eu
+TOP=$(cd "$(dirname "$0")/.." && pwd)
+# shellcheck source=kernel-tree/lib.sh
+. "$TOP/kernel-tree/lib.sh"
+usage='usage: guest.sh [-m auto|kvm|tcg|bochs] PERF BASE_KERNEL PATCHED_KERNEL [OUTDIR]'
+mode=auto
+while getopts m: option; do
+	case $option in
+	m) mode=$OPTARG ;;
+	*) die "$usage" ;;
+	esac
+done
+shift $((OPTIND - 1))
+[ $# -eq 3 ] || [ $# -eq 4 ] || die "$usage"
+PERF=$1 base=$2 patched=$3
+# shellcheck source=perf-bench/measure.sh
+. "$TOP/perf-bench/measure.sh"
+need_perf
+for kernel in "$base" "$patched"; do
+	[ -f "$kernel" ] || die "there is no kernel $kernel"
+done
+
+# build_image: busybox, perf and the measuring scripts.
+build_image()
+{
+	"$TOP/kernel-tree/image.sh" "$SCRATCH/bench.cpio.gz" "$TOP/perf-bench/guest-init" \
+		"$PERF=/perf-bench/perf" "$TOP/perf-bench/map.sh=/perf-bench/map.sh" \
+		"$TOP/perf-bench/measure.sh=/perf-bench/measure.sh" \
+		"$TOP/perf-bench/hugepages.sh=/perf-bench/hugepages.sh" \
+		"$TOP/kernel-tree/lib.sh=/kernel-tree/lib.sh"
+}
+
+# boot LOGDIR KERNEL OPTION...: boot the image, in the background so that signals are acted on;
+# output in $SCRATCH/boot.out.
+boot()
+{
+	logs=$1 kernel=$2
+	shift 2
+	"$TOP/kernel-tree/boot.sh" "$@" -o "$logs" "$kernel" "$SCRATCH/bench.cpio.gz" \
+		>"$SCRATCH/boot.out" 2>&1 &
+	CHILD=$!
+	code=0
+	wait "$CHILD" || code=$?
+	CHILD=
+	return $code
+}
+
+# choose_mode: rounds and sizes depend on the accelerator, so it is settled first: KVM where a
+# guest really runs under it. There are machines whose /dev/kvm opens and then runs none.
+choose_mode()
+{
+	[ "$mode" = auto ] || return 0
+	mode=tcg
+	[ -c /dev/kvm ] && (: >>/dev/kvm) 2>/dev/null || return 0
+	if boot "$SCRATCH/logs/probe" "$base" -m kvm -c host -M 1024 -t 30 -a BENCH_PROBE=1; then
+		mode=kvm
+	else
+		say "KVM is there but does not run the base kernel: $(tail -n 1 "$SCRATCH/boot.out")"
+	fi
+}
+
+mkdir -p "$SCRATCH/runs" "$SCRATCH/logs"
+build_image
+choose_mode
+case $mode in
+kvm)
+	rounds=${ROUNDS:-5} limit=${SECONDS_PER_BOOT:-120} cpu='-c host'
+	: "${MAP_LOOPS=5}" "${MAP_SIZE_4KB=1GB}" "${MAP_SIZE_2MB=1GB}" "${MAP_SIZE_THP=1GB}" ;;
+tcg | bochs)
+	rounds=${ROUNDS:-2} limit=${SECONDS_PER_BOOT:-110} cpu=
+	[ "$mode" = bochs ] || cpu='-c max'
+	: "${MAP_LOOPS=2}" "${MAP_SIZE_4KB=256MB}" "${MAP_SIZE_2MB=512MB}" "${MAP_SIZE_THP=512MB}" ;;
+*) die "$usage" ;;
+esac
+case "$rounds:$limit" in
+*[!0-9:]* | 0* | :* | *: | *:0* | *:??????*) die "ROUNDS=$rounds and SECONDS_PER_BOOT=$limit must be positive numbers" ;;
+esac
+: "${MAP_SIZE_1GB=1GB}" "${MAP_PAGES=4KB,2MB,1GB,THP}" "${MAP_FUNCTIONS=demand,populate,madvise}"
+# Init gets the words of the command line that the kernel does not know in its environment; they
+# cannot have blanks in them, hence the commas.
+arguments="hugepagesz=1G hugepages=1 hugepagesz=2M hugepages=256 MAP_ROUNDS=1 MAP_LOOPS=$MAP_LOOPS"
+for name in PAGES FUNCTIONS SIZE_4KB SIZE_2MB SIZE_1GB SIZE_THP; do
+	value=$(eval "echo \"\$MAP_$name\"" | tr -s ' ' ,)
+	arguments="$arguments MAP_$name=$value"
+done
+# With 4 GiB no whole GiB is free at boot: the initramfs lies below 2 GiB, the memory map above 4.
+guest_mib=5120
+[ "$(available_mib)" -gt $((guest_mib + 512)) ] ||
+	cannot "the guest has $guest_mib MiB, only $(available_mib) MiB are available here"
+
+# boot_one SIDE KERNEL ROUND: boot and keep its lines as $SCRATCH/runs/SIDE-ROUND.
+boot_one()
+{
+	# shellcheck disable=SC2086 # cpu is an option with its value, or nothing
+	boot "$SCRATCH/logs/$1-$3" "$2" -m "$mode" $cpu -M $guest_mib -t "$limit" -a "$arguments" || :
+	if [ $code -ne 0 ]; then
+		cat "$SCRATCH/boot.out" >&2
+		kept=$(mktemp -d)
+		cp -r "$SCRATCH/logs/$1-$3" "$kept"
+		printf 'guest: round %s, %s kernel: the guest failed; its logs are in %s\n' "$3" "$1" "$kept" >&2
+		exit $code
+	fi
+	tr -d '\r' <"$SCRATCH/logs/$1-$3/result.txt" | grep -v '^verdict: ' >"$SCRATCH/runs/$1-$3"
+}
+
+# digest FILE: print its sha256.
+digest()
+{
+	sha256sum "$1" | cut -d ' ' -f 1
+}
+
+out=${4:-$(results_dir guest)}
+cat >"$SCRATCH/runs/host" <<END
+$(facts)
+# accelerator: $mode
+# guest: $guest_mib MiB, 1 CPU ($mode${cpu:+, $cpu})
+# base-sha256: $(digest "$base")
+# patched-sha256: $(digest "$patched")
+# command: boot.sh -m $mode ${cpu:+$cpu }-M $guest_mib -a "$arguments" KERNEL bench.cpio.gz
+END
+say "booting two kernels $rounds times each ($mode)"
+[ "$mode" = kvm ] || say "under $mode the figures are no performance figures"
+round=0
+while [ $round -lt "$rounds" ]; do
+	round=$((round + 1))
+	boot_one base "$base" $round
+	say "round $round of $rounds: base kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
+	boot_one patched "$patched" $round
+	say "round $round of $rounds: patched kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
+done
+"$TOP/perf-bench/report.py" guest "$SCRATCH/runs" "$out"
