@@ -179,7 +179,7 @@ esac
 
 # 137: it took a KILL, which with time left is somebody else's (out of memory).
 if [ $code -eq 124 ] || { [ $code -eq 137 ] && [ $took -ge "$seconds" ]; }; then
-	[ -s "$logdir/console.log" ] || splat='nothing at all; if this is KVM, try -m tcg'
+	[ -s "$logdir/console.log" ] || splat='nothing at all'
 	failed 124 "time over after $seconds s, the emulator was killed${splat:+; the console has: $splat}"
 elif ! ${backend}_ended_well $code; then
 	[ -s "$logdir/console.log" ] ||

@@ -12,13 +12,14 @@ if [ "${1:-}" = -b ]; then
 	shift
 fi
 [ $# -ge 2 ] || die "usage: build.sh [-b] NAME FRAGMENT..."
-use_series
+use_series ""
 name=$1
 shift
 arch=${ARCH:-x86_64}
 out=$SWORK/$name
 log=$out/build.log
-tree=$TREE
+# check-each.sh builds from a work tree of its own.
+tree=${EACH_TREE:-$TREE}
 [ $source = series ] || tree=$BASETREE
 [ -d "$tree" ] || die "$tree does not exist yet (run make tree)"
 case $arch in
@@ -28,8 +29,12 @@ esac
 
 fragments=
 for fragment; do
-	[ -f "$TOP/$fragment" ] || die "there is no configuration fragment $fragment"
-	fragments="$fragments $TOP/$fragment"
+	case $fragment in
+	/*) ;;
+	*) fragment=$TOP/$fragment ;;
+	esac
+	[ -f "$fragment" ] || die "there is no configuration fragment $fragment"
+	fragments="$fragments $fragment"
 done
 
 # check_survived: every line of the fragments must stand in the final .config.

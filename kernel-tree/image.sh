@@ -3,7 +3,8 @@
 # /guest-lib.sh, and each PROGRAM with the shared libraries that ldd names.
 # Usage: image.sh OUT.cpio.gz INIT [PROGRAM...]
 #   PROGRAM  SRC (goes to /bin) or SRC=/path/in/the/image; an ELF file of this machine, a script
-#            or any other file
+#            or any other file. Call one that is named like an applet (xz) by its path: Debian's
+#            busybox shell prefers its own.
 # The same input gives the same bytes; OUT is only rewritten when they differ.
 # Exit codes: 0 there, 1 bad input, 2 a tool is missing.
 set -eu

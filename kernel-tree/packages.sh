@@ -1,15 +1,19 @@
 #!/bin/sh
-# packages.sh: see that the Debian packages of kernel-tree/packages are there. As root the missing
+# packages.sh [check-all]: see that the Debian packages of kernel-tree/packages are there (those after
+# the line "[check-all]" only if asked for). As root the missing
 # ones are named and installed (INSTALL=0 refuses); otherwise they are listed in one line.
 # Exit code 2 if any is still missing.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 . "$TOP/kernel-tree/lib.sh"
 
+group=${1:-}
+
 # missing: print those that dpkg does not know as installed.
 missing()
 {
-	sed '/^#/d' "$TOP/kernel-tree/packages" | while read -r package; do
+	awk -v group="[$group]" '/^#/ { next } /^\[/ { if ($0 != group) exit; next } { print }' \
+		"$TOP/kernel-tree/packages" | while read -r package; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed$' ||
 			printf '%s ' "$package"
 	done

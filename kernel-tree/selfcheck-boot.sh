@@ -159,7 +159,7 @@ mkdir -p "$work/signal"
 jobs=$!
 sleep 5
 seen=$(emulators signal)
-kill -TERM "$jobs"
+kill -TERM "$jobs" 2>/dev/null || true
 code=0
 wait "$jobs" || code=$?
 jobs=

@@ -23,7 +23,7 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
-
+trap 'exit 143' TERM
 
 # need_perf: stop unless PERF is a program that starts here.
 need_perf()

@@ -71,10 +71,11 @@ choose_functions()
 {
 	run_perf mem memset -f help || : # a listing ends with 1
 	listed=$(awk '$1 ~ /^(clear|stream)-/ || $1 == "default" { print $1 }' "$SCRATCH/out")
-	case " $(echo "$listed" | tr '\n' ' ')" in
-	*' clear-stosb '*) ;;
-	*) die "$PERF has no clear-stosb; it is not built from the series (make perf)" ;;
-	esac
+	echo "$listed" | grep -qx clear-stosb ||
+		die "$PERF has no clear-stosb; it is not the series' perf (make perf builds that)"
+	# The baseline first, what only user space can do last, AVX-512 before its stand-in.
+	listed="clear-stosb $(echo "$listed" | grep '^clear-' | grep -vx clear-stosb || :)
+		$(echo "$listed" | grep -x default || :) $(echo "$listed" | grep '^stream-' | sort -t x -k 2 -rn || :)"
 	functions=
 	for f in $listed; do
 		case "$f $functions " in

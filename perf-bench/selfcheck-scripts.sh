@@ -10,7 +10,7 @@ cat >"$T/perf" <<'END'
 what=$5 f=$7
 if [ "$f" = help ]; then
 	printf 'Available functions:\n'
-	printf '\t%s ... text\n' default clear-stosb clear-clzero stream-avx512 stream-avx2 x86-64-stosq
+	printf '\t%s ... text\n' default clear-stosb clear-clzero stream-avx2 stream-avx512 x86-64-stosq
 	exit 1
 fi
 shift 5
@@ -20,7 +20,7 @@ done
 [ "$f" != stream-avx512 ] || { echo '# Skipped: no AVX-512'; exit 1; }
 # Not in the first try of each function, but in the middle of the rounds.
 [ "$f/$at" != "${FAKE_FAIL:-}" ] || [ "$s" = 2MB ] || { echo '# broken on purpose'; exit 1; }
-[ "$s" = 2MB ] || sleep "${FAKE_SLOW:-0}"
+[ "$s" = 2MB ] || [ -z "${FAKE_SLOW:-}" ] || exec sleep "$FAKE_SLOW"
 echo "# function '$f'"
 [ "$what" = map ] && echo "${FAKE_LINE:-2000000000.0 1.50}" || echo "${FAKE_LINE:-1000000000.0}"
 END
@@ -66,9 +66,9 @@ stopped()
 	sleep 0.5
 	kill -s "$signal" $victim
 	began=$(date +%s)
-	code=0
-	wait $victim || code=$?
-	[ $code -eq $((128 + number)) ] && [ $(($(date +%s) - began)) -le 5 ]
+	ended=0
+	wait $victim || ended=$?
+	[ $ended -eq $((128 + number)) ] && [ $(($(date +%s) - began)) -le 5 ]
 }
 
 if [ "$(id -u)" = 0 ] && [ -w $pool/nr_hugepages ]; then
