@@ -15,27 +15,27 @@ bad=0
 # check NAME COMMAND...: run it, one line for the outcome, its words only if it failed.
 check()
 {
-	name=$1
+	title=$1
 	shift
 	if "$@" >"$scratch/log" 2>&1; then
-		echo "ok $name"
+		echo "ok $title"
 	else
 		bad=1
-		echo "FAIL $name"
+		echo "FAIL $title"
 		sed 's/^/    /' "$scratch/log"
 	fi
 }
 
 # no three-way merge, no fuzz: into an index of its own, so that the tree stays as it is.
 applies()
-{
+(
 	export GIT_INDEX_FILE="$scratch/index"
 	git -C "$TREE" read-tree base
 	for name in $(listed_patches); do
 		git -C "$TREE" apply --cached --whitespace=error-all "$SDIR/$name" || return 1
 	done
 	[ "$(git -C "$TREE" write-tree)" = "$(git -C "$TREE" rev-parse 'series^{tree}')" ]
-}
+)
 
 author_only()
 {

@@ -1,9 +1,9 @@
 #!/bin/sh
 # guest.sh [-m auto|kvm|tcg|bochs] PERF BASE_KERNEL PATCHED_KERNEL [OUTDIR]: compare two kernels
 # (bzImages) by "perf bench mem map" in a 5 GiB guest; PERF is the series' perf. Boots them in
-# turn, base, patched, base, patched, ...: five rounds under KVM, two under an emulator, whose
-# figures are no performance figures and are marked so. Writes OUTDIR/guest.json and guest.md
-# (default perf-bench/results/DATE-CPU) and prints the table.
+# turn, base, patched, patched, base, ... (so a steady drift cancels out): five rounds under KVM,
+# two under an emulator, whose figures are no performance figures and are marked so. Writes
+# OUTDIR/guest.json and guest.md (default perf-bench/results/DATE-CPU) and prints the table.
 #
 # Environment: ROUNDS, SECONDS_PER_BOOT (limit, 110 under TCG so that two rounds stay under eight
 # minutes), and map.sh's MAP_* for the guest (sizes 256MB to 1GB, 2 loops under TCG).
@@ -55,23 +55,14 @@ boot()
 	return $code
 }
 
-# choose_mode: rounds and sizes depend on the accelerator, so it is settled first: KVM where a
-# guest really runs under it. There are machines whose /dev/kvm opens and then runs none.
-choose_mode()
-{
-	[ "$mode" = auto ] || return 0
+# Rounds and sizes depend on the accelerator, so it is settled here, as boot.sh does it.
+if [ "$mode" = auto ]; then
 	mode=tcg
-	[ -c /dev/kvm ] && (: >>/dev/kvm) 2>/dev/null || return 0
-	if boot "$SCRATCH/logs/probe" "$base" -m kvm -c host -M 1024 -t 30 -a BENCH_PROBE=1; then
-		mode=kvm
-	else
-		say "KVM is there but does not run the base kernel: $(tail -n 1 "$SCRATCH/boot.out")"
-	fi
-}
+	! "$TOP/kernel-tree/kvm-runs.sh" || mode=kvm
+fi
 
 mkdir -p "$SCRATCH/runs" "$SCRATCH/logs"
 build_image
-choose_mode
 case $mode in
 kvm)
 	rounds=${ROUNDS:-5} limit=${SECONDS_PER_BOOT:-120} cpu='-c host'
@@ -98,19 +89,21 @@ guest_mib=5120
 [ "$(available_mib)" -gt $((guest_mib + 512)) ] ||
 	cannot "the guest has $guest_mib MiB, only $(available_mib) MiB are available here"
 
-# boot_one SIDE KERNEL ROUND: boot and keep its lines as $SCRATCH/runs/SIDE-ROUND.
+# boot_one SIDE ROUND: boot that kernel and keep its lines as $SCRATCH/runs/SIDE-ROUND.
 boot_one()
 {
+	image=$base
+	[ "$1" = base ] || image=$patched
 	# shellcheck disable=SC2086 # cpu is an option with its value, or nothing
-	boot "$SCRATCH/logs/$1-$3" "$2" -m "$mode" $cpu -M $guest_mib -t "$limit" -a "$arguments" || :
+	boot "$SCRATCH/logs/$1-$2" "$image" -m "$mode" $cpu -M $guest_mib -t "$limit" -a "$arguments" || :
 	if [ $code -ne 0 ]; then
 		cat "$SCRATCH/boot.out" >&2
 		kept=$(mktemp -d)
-		cp -r "$SCRATCH/logs/$1-$3" "$kept"
-		printf 'guest: round %s, %s kernel: the guest failed; its logs are in %s\n' "$3" "$1" "$kept" >&2
+		cp -r "$SCRATCH/logs/$1-$2" "$kept"
+		printf 'guest: round %s, %s kernel: the guest failed; its logs are in %s\n' "$2" "$1" "$kept" >&2
 		exit $code
 	fi
-	tr -d '\r' <"$SCRATCH/logs/$1-$3/result.txt" | grep -v '^verdict: ' >"$SCRATCH/runs/$1-$3"
+	tr -d '\r' <"$SCRATCH/logs/$1-$2/result.txt" | grep -v '^verdict: ' >"$SCRATCH/runs/$1-$2"
 }
 
 # digest FILE: print its sha256.
@@ -120,6 +113,7 @@ digest()
 }
 
 out=${4:-$(results_dir guest)}
+ready_dir "$out"
 cat >"$SCRATCH/runs/host" <<END
 $(facts)
 # accelerator: $mode
@@ -133,9 +127,11 @@ say "booting two kernels $rounds times each ($mode)"
 round=0
 while [ $round -lt "$rounds" ]; do
 	round=$((round + 1))
-	boot_one base "$base" $round
-	say "round $round of $rounds: base kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
-	boot_one patched "$patched" $round
-	say "round $round of $rounds: patched kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
+	order='base patched'
+	[ $((round % 2)) -eq 1 ] || order='patched base'
+	for side in $order; do
+		boot_one "$side" "$round"
+		say "round $round of $rounds: $side kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
+	done
 done
 "$TOP/perf-bench/report.py" guest "$SCRATCH/runs" "$out"

@@ -8,6 +8,7 @@
 
 SCRATCH=$(mktemp -d)
 CHILD=
+MADE=
 
 # clean_up: end perf first (its pages must be free before they go back), then the rest.
 clean_up()
@@ -19,6 +20,8 @@ clean_up()
 	give_back
 	[ -z "${THP_WAS:-}" ] || echo "$THP_WAS" >/sys/kernel/mm/transparent_hugepage/enabled
 	rm -rf "$SCRATCH"
+	# Nothing was written: the directory made for it goes again.
+	[ -z "$MADE" ] || rmdir "$MADE" 2>/dev/null || :
 }
 trap clean_up EXIT
 trap 'exit 129' HUP
@@ -31,6 +34,14 @@ need_perf()
 	{ [ -f "$PERF" ] && [ -x "$PERF" ]; } || die "there is no program $PERF"
 	"$PERF" --version >"$SCRATCH/out" 2>&1 ||
 		die "$PERF does not start: $(tail -n 1 "$SCRATCH/out")"
+}
+
+# ready_dir DIR: make the directory for the results, before minutes are spent on measuring.
+ready_dir()
+{
+	[ -d "$1" ] || MADE=$1
+	mkdir -p "$1" 2>/dev/null || die "the directory $1 cannot be made"
+	[ -w "$1" ] || die "the directory $1 cannot be written"
 }
 
 # pin: choose the CPU to measure on and its memory node: sets PIN (a command prefix) and NODE.

@@ -111,6 +111,7 @@ pin
 choose_size
 facts >"$raw"
 out=${2:-$(results_dir native)}
+ready_dir "$out"
 load=$(sed -n 's/^# load: //p' "$raw")
 if awk -v l="$load" 'BEGIN { exit !(l > 0.5) }'; then
 	say "warning: the load is $load; something else keeps a core busy and the numbers will be noisy"

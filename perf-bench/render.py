@@ -40,7 +40,10 @@ def native(result):
         row = [NAMES.get(function, function)]
         for piece in result["pieces"]:
             cell = cells[function, piece]
-            row.append(f"{cell['median_gbps']:.1f} ±{cell['spread_percent']:.0f} %")
+            rate = f"{cell['median_gbps']:.1f}"
+            if cell["spread_percent"] is not None:  # one round has none
+                rate += f" ±{cell['spread_percent']:.0f} %"
+            row.append(rate)
             row.append(f"{cell['median_ratio_to_v7.3']:.2f}")
         rows.append(row)
     for function, reason in result["skipped"].items():
@@ -77,7 +80,7 @@ def kernels(result):
     for cell in result["cells"]:
         change = ""
         if "change_percent" in cell:
-            change = f"{cell['change_percent']:+.1f} %"
+            change = f"{cell['change_percent']:+.1f} ± {cell['change_sd_percent']:.1f} %"
             change += " (within the spread)" if cell["within_spread"] else ""
         rows.append([cell["page"], cell["function"], side(cell["base"]), side(cell["patched"]), change])
     more = [("guest", result["guest"])]

@@ -7,7 +7,8 @@
                                       two outputs of map.sh from the same machine, run under the
                                       base and the patched kernel -> compare.json, compare.md
 
-Raw rates are bytes per second; GB/s is 1e9 bytes per second. Exit: 0 done, 1 bad input.
+Raw rates are bytes per second; GB/s is 1e9 bytes per second. Exit: 0 done, 1 bad input, or
+a cell of table (b) that only one of the kernels could do.
 Only the standard library is needed.
 """
 import argparse
@@ -34,6 +35,7 @@ def guest(args):
     host, base, patched = rawdata.read_runs(args.runs)
     result = tables.kernels_result("guest", host, base, patched, paired=True)
     write(args.outdir, "guest", result, render.kernels(result))
+    same_cells(result)
 
 
 def compare(args):
@@ -46,6 +48,14 @@ def compare(args):
                 f"'{base.facts.get(key)}' and '{patched.facts.get(key)}'")
     result = tables.kernels_result("compare", base.facts, base, patched, paired=False)
     write(args.outdir, "compare", result, render.kernels(result))
+    same_cells(result)
+
+
+def same_cells(result):
+    """A kernel that cannot do what the other can has failed; the report is there by now."""
+    if tables.lopsided(result):
+        raise rawdata.BadInput("measured under one of the two kernels only: "
+                               + ", ".join(tables.lopsided(result)))
 
 
 def write(outdir, name, result, markdown):

@@ -112,6 +112,8 @@ else
 fi
 SIZE=lots check "native.sh: a bad SIZE is refused" refuses 'SIZE=lots is not a size' "$bench/native.sh" "$T/perf" "$T/x"
 ROUNDS=0 check "native.sh: no rounds are refused" refuses 'ROUNDS=0' "$bench/native.sh" "$T/perf" "$T/x"
+check "native.sh: an impossible OUTDIR is refused before measuring" refuses 'cannot be made' \
+	"$bench/native.sh" "$T/perf" /proc/nothing/here
 check "native.sh: a missing perf is said" refuses 'there is no program' "$bench/native.sh" "$T/nothing" "$T/x"
 MAP_PAGES=8MB check "map.sh: an unknown page size is refused" refuses 'MAP_PAGES has 8MB' "$bench/map.sh" "$T/perf" "$T/x"
 MAP_SIZE_2MB=5MB MAP_PAGES=2MB check "map.sh: a size that is no multiple is refused" \

@@ -91,6 +91,9 @@ check "native: marked as performance on a real CPU" json "$T/a/native.json" 'r["
 sed 's/^# cpu: .*/# cpu: QEMU TCG CPU version 2.5+/' "$T/native" >"$T/native-tcg"
 check "native: inside TCG is marked" sh -c "'$bench/report.py' native '$T/native-tcg' '$T/b' &&
 	grep -q 'not performance figures' '$T/b/native.md' && grep -q '\"performance\": false' '$T/b/native.json'"
+raw once 'sample 1 clear-stosb 2MB 10e9'
+check "native: one round claims no spread" sh -c "'$bench/report.py' native '$T/once' '$T/f' &&
+	grep -Eq '^\| clear-stosb \| 10.0 +\| 1.00 +\|' '$T/f/native.md'"
 for bad in 'sample 4 clear-stosb 2MB nan' 'sample 4 clear-stosb 2MB -1' 'sample 4 clear-stosb 2MB 0' \
 	'sample 5 clear-stosb 2MB 1e9' 'sample 4 clear-stosb 2MB' 'clear-stosb 5' 'sample 1 clear-movdir64b 2MB 1e9' \
 	'sample 1 clear-movq 2MB 1e9' 'sample 1 clear-clzero 4KB 1e9'; do
@@ -110,6 +113,15 @@ check "compare: a skipped cell is no number" grep -Eq \
 check "compare: the same kernel twice is said" grep -q 'are the same kernel' "$T/c/compare.md"
 sed 's/Made Up/Other/' "$T/patched" >"$T/other"
 check "compare: another machine is refused" refuses 'same machine' "$bench/report.py" compare "$T/base" "$T/other"
+raw noisy 'demand 2MB 64MB 5 5e9 1.0' 'demand 2MB 64MB 5 20e9 1.0' 'demand 1GB skipped no such pages'
+check "compare: a change within the spread is said" sh -c \
+	"'$bench/report.py' compare '$T/base' '$T/noisy' | grep -q '+13.6 ± .*within the spread'"
+raw single 'demand 2MB 64MB 1 5e9 0.0'
+check "compare: one round of one loop is warned of" sh -c \
+	"'$bench/report.py' compare '$T/single' '$T/single' | grep -q 'Warning.*no spread'"
+raw half 'demand 2MB skipped perf failed: broken' 'demand 1GB 1024MB 5 1e9 1.0'
+check "compare: what one kernel only can do is a failure" refuses 'only: demand 2MB, demand 1GB' \
+	"$bench/report.py" compare "$T/base" "$T/half"
 sed 's/64MB/32MB/' "$T/patched" >"$T/other"
 check "compare: another size is refused" refuses 'same way' "$bench/report.py" compare "$T/base" "$T/other"
 for bad in 'demand 2MB 64MB 5 1e9' 'demand 2MB 64MB 5 fast 1' 'demand 2MB 64MB 0 1e9 1' 'demand 2MB 64MB 5 1e9 nan' \
@@ -127,6 +139,8 @@ raw runs/patched-2 'populate 1GB 1024MB 2 20e9 10'
 check "guest: report is written" "$bench/report.py" guest "$T/runs" "$T/d"
 check "guest: change is paired by round" json "$T/d/guest.json" \
 	'abs(cell["populate", "1GB"]["change_percent"] - 100) < 1e-9'
+check "guest: a change that all rounds share is not lost in the drift" json "$T/d/guest.json" \
+	'not cell["populate", "1GB"]["within_spread"] and cell["populate", "1GB"]["change_sd_percent"] < 1e-9'
 check "guest: TCG is marked in JSON" json "$T/d/guest.json" 'r["performance"] is False and r["accelerator"] == "tcg"'
 check "guest: TCG is marked in Markdown" sh -c "head -n 4 '$T/d/guest.md' | grep -q 'not performance figures'"
 sed -i 's/tcg/kvm/' "$T/runs/host"

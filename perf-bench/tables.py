@@ -7,6 +7,7 @@ Table (b), kernels: "perf bench mem map" under a base and a patched kernel.
 """
 import json
 
+from math import hypot
 from statistics import mean, median, stdev
 
 from rawdata import BadInput, PAGES
@@ -59,7 +60,8 @@ def native_result(facts, samples, skipped):
         result["cells"].append({
             "function": function, "piece": piece, "bytes_per_second": values,
             "median_gbps": median(values) / 1e9, "min_gbps": min(values) / 1e9,
-            "max_gbps": max(values) / 1e9, "spread_percent": 100 * spread(values) / mean(values),
+            "max_gbps": max(values) / 1e9,
+            "spread_percent": 100 * spread(values) / mean(values) if len(values) > 1 else None,
             "ratios_to_v7.3": against, "median_ratio_to_v7.3": median(against)})
     result["at_2mb"] = at_2mb(samples)
     return result
@@ -93,6 +95,8 @@ def kernels_result(name, facts, base, patched, paired):
     same = result["kernels"]["base"], result["kernels"]["patched"]
     if same[0] == same[1]:
         result["warnings"].append("base and patched are the same kernel; every change is noise")
+    if rounds == 1 and any(sample["loops"] == 1 for values in base.samples.values() for sample in values):
+        result["warnings"].append("one round of one loop has no spread; no change can be told from noise")
     cells = {**base.samples, **base.skipped, **patched.samples, **patched.skipped}
     for cell in sorted(cells, key=lambda cell: PAGES.index(cell[0])):
         result["cells"].append(kernels_cell(cell, base, patched, paired, result["warnings"]))
@@ -109,8 +113,6 @@ def kernels_cell(cell, base, patched, paired, warnings):
             line[name] = {"skipped": side.skipped.get(cell, "not asked for")}
         if cell in side.samples and cell in side.skipped:
             warnings.append(f"{name}: {cell[1]}, {cell[0]} failed in a later round: {side.skipped[cell]}")
-    if ("skipped" in line["base"]) != ("skipped" in line["patched"]):
-        warnings.append(f"{cell[1]}, {cell[0]} was measured under one kernel only")
     if "skipped" in line["base"] or "skipped" in line["patched"]:
         return line
     old, new = line["base"], line["patched"]
@@ -120,13 +122,22 @@ def kernels_cell(cell, base, patched, paired, warnings):
     if paired:
         if len(old["bytes_per_second"]) != len(new["bytes_per_second"]):
             raise BadInput(f"{cell[1]}, {cell[0]}: base and patched have different numbers of rounds")
-        change = median(ratios(new["bytes_per_second"], old["bytes_per_second"]))
+        changes = ratios(new["bytes_per_second"], old["bytes_per_second"])
     else:
-        change = new["mean_gbps"] / old["mean_gbps"]
-    line["change_percent"] = 100 * (change - 1)
-    line["within_spread"] = (abs(new["mean_gbps"] - old["mean_gbps"])
-                             <= old["sd_gbps"] + new["sd_gbps"])
+        changes = [new["mean_gbps"] / old["mean_gbps"]]
+    change = median(changes)
+    # Round by round the common drift is out already; else both sides' spreads add up.
+    deviation = stdev(changes) if len(changes) > 1 else change * hypot(
+        old["sd_gbps"] / old["mean_gbps"], new["sd_gbps"] / new["mean_gbps"])
+    line.update(change_percent=100 * (change - 1), change_sd_percent=100 * deviation,
+                within_spread=abs(change - 1) <= deviation)
     return line
+
+
+def lopsided(result):
+    """The cells of table (b) that were measured under one of the two kernels only."""
+    return [f"{cell['function']} {cell['page']}" for cell in result["cells"]
+            if ("skipped" in cell["base"]) != ("skipped" in cell["patched"])]
 
 
 def side_of(samples):
