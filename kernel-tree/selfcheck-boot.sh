@@ -191,5 +191,5 @@ cp "$TOP"/kernel-tree/*.sh "$work/copy/kernel-tree/"
 (TOP=$work/copy && boot no-splats "$kernel" "$image")
 judge no-splats 2 'splats.* is missing'
 
-echo "$passed passed, $failed failed"
+say "$passed cases passed, $failed failed"
 [ $failed -eq 0 ]

@@ -108,7 +108,7 @@ if [ "$(id -u)" = 0 ] && [ -w $pool/nr_hugepages ]; then
 	check "map.sh: nothing half-written" test ! -e "$T/m3"
 else
 	skipped=$((skipped + 1))
-	echo "skip  native.sh and map.sh take and give back pages (needs root and a writable pool)"
+	echo "SKIP  native.sh and map.sh take and give back pages (needs root and a writable pool)"
 fi
 SIZE=lots check "native.sh: a bad SIZE is refused" refuses 'SIZE=lots is not a size' "$bench/native.sh" "$T/perf" "$T/x"
 ROUNDS=0 check "native.sh: no rounds are refused" refuses 'ROUNDS=0' "$bench/native.sh" "$T/perf" "$T/x"

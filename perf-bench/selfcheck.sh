@@ -1,6 +1,6 @@
 #!/bin/sh
 # selfcheck.sh: check the measuring scripts with made-up input and a made-up perf; measures
-# nothing. Prints "ok" or "FAIL" per case ("skip" where only root can try it) and the totals.
+# nothing. Prints "ok" or "FAIL" per case ("SKIP" where only root can try it) and the totals.
 # Takes 20 seconds. Exit: 0 all passed, 1 some failed.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
@@ -149,5 +149,5 @@ check "guest: KVM is performance" sh -c "'$bench/report.py' guest '$T/runs' '$T/
 
 # shellcheck source=perf-bench/selfcheck-scripts.sh
 . "$bench/selfcheck-scripts.sh"
-echo "$passed passed, $failed failed, $skipped skipped"
+say "$passed cases passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
