@@ -86,15 +86,15 @@ check_survived
 
 kmake -j"$JOBS" $target >>"$log" 2>&1 &
 maker=$!
+ticks=0
 while kill -0 $maker 2>/dev/null; do
-	sleep 10
-	count=$(grep -c '^  [A-Z]* ' "$log" || true)
-	[ -n "${CI:-}" ] || [ ! -t 1 ] || printf '\r  %s steps done ' "$count"
+	sleep 1
+	ticks=$((ticks + 1))
+	[ $((ticks % 60)) != 0 ] || echo "  $name: $(grep -c '^  [A-Z]* ' "$log" || true) steps done"
 done
 wait $maker || {
 	grep -E -B 2 -A 8 'error:|Error |undefined reference' "$log" | tail -n 40 >&2
 	die "$name does not build, see $log"
 }
-[ ! -t 1 ] || printf '\r'
 done_with "build-$name" "$key"
 say "$name is built ($(grep -c '^  CC' "$log" || true) objects)"

@@ -33,7 +33,7 @@ boot()
 {
 	name=$1 code=0
 	shift
-	"$TOP/kernel-tree/boot.sh" -m tcg -t 120 -o "$work/$name/log" "$@" \
+	"$TOP/kernel-tree/boot.sh" -m tcg -t 120 -a kunit.enable=0 -o "$work/$name/log" "$@" \
 		>"$work/$name/out" 2>&1 || code=$?
 	echo $code >"$work/$name/code"
 }
