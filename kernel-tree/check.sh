@@ -39,7 +39,7 @@ failures()
 lint()
 {
 	find . -name work -prune -o -name '*.sh' -exec shellcheck -x {} +
-	shellcheck .ci/run kunit/guest-init perf-bench/guest-init
+	shellcheck -x .ci/run kunit/guest-init perf-bench/guest-init
 }
 
 # Each asked-for option must survive, or the build stops with its name.
@@ -61,7 +61,8 @@ stage "scripts" lint
 stage "bad input is refused" kernel-tree/selfcheck.sh
 stage "reports" perf-bench/selfcheck.sh
 stage "the series applies" make tree
-[ "$(failures)" != 0 ] || {
+# Without a tree there is nothing more to look at.
+[ "$code" != 0 ] || {
 	stage "the patches" kernel-tree/check-series.sh
 	stage "a lost configuration option stops the build" refuses_lost_option
 	stage "build of perf" make perf
