@@ -16,21 +16,15 @@ tgit()
 		-c core.hooksPath=/dev/null -c advice.detachedHead=false "$@"
 }
 
+"$TOP/kernel-tree/unexported.sh" "$SERIES"
 key=$(patches_key)-$(tgit rev-parse base)
 head=$(tgit rev-parse -q --verify series || true)
-if [ -n "$head" ]; then
-	holds apply "$key-$head" && exit 0
-	# Someone worked on the series: go on only if patches/ already says the same.
-	if ! grep -qs -- "-$head\$" "$SWORK/stamps/apply"; then
-		if "$TOP/kernel-tree/export.sh" -n "$SERIES" >/dev/null 2>&1; then
-			done_with apply "$key-$head"
-			exit 0
-		fi
-		die "${TREE#"$TOP"/} has commits that patches/$SERIES has not; run make export, or delete its branch 'series'"
-	fi
+if [ -n "$head" ] && { holds apply "$key-$head" || "$TOP/kernel-tree/export.sh" -n "$SERIES" >/dev/null 2>&1; }; then
+	# Everything here builds what is checked out.
+	tgit checkout -q series
+	done_with apply "$key-$head"
+	exit 0
 fi
-[ -z "$(tgit status --porcelain)" ] ||
-	die "${TREE#"$TOP"/} has uncommitted changes; commit or remove them first"
 
 was=$(tgit symbolic-ref -q --short HEAD || tgit rev-parse HEAD)
 set --

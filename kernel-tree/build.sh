@@ -70,12 +70,13 @@ kmake()
 
 # shellcheck disable=SC2086 # a list of files
 key=$({ git -C "$tree" rev-parse HEAD; git -C "$tree" diff HEAD
-	echo "$arch"; cat $fragments; } | sha256sum | cut -d ' ' -f 1)
+	echo "$arch ${KCFLAGS:-}"; gcc --version; cat $fragments; } | sha256sum | cut -d ' ' -f 1)
 if holds "build-$name" "$key" && [ -f "$image" ]; then
 	say "$name is up to date"
 	exit 0
 fi
 need_room 1500 "$out"
+rm -f "$SWORK/stamps/build-$name"
 say "building $name (up to ${BUILD_MINUTES:-12} minutes on two cores; log: ${log#"$TOP"/})"
 kmake tinyconfig >"$log" 2>&1 || die "$name: tinyconfig failed, see $log"
 # shellcheck disable=SC2086 # a list of files
@@ -86,6 +87,10 @@ check_survived
 
 kmake -j"$JOBS" $target >>"$log" 2>&1 &
 maker=$!
+# A shell's background jobs ignore the interrupt key: nothing may go on building behind its back.
+trap 'pkill -TERM -P $maker 2>/dev/null; kill $maker 2>/dev/null; wait $maker 2>/dev/null' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 ticks=0
 while kill -0 $maker 2>/dev/null; do
 	sleep 1

@@ -74,8 +74,10 @@ files_have_maintainers()
 kernel_doc_clean()
 {
 	files=$(git -C "$TREE" diff --diff-filter=AM --name-only base series -- '*.h' '*.c' | grep -v '^tools/')
+	[ -x "$TREE/scripts/kernel-doc" ] || { echo "there is no scripts/kernel-doc"; return 1; }
 	# shellcheck disable=SC2086 # a list of files
 	(cd "$TREE" && PATH=/usr/bin:$PATH scripts/kernel-doc -none -Wall $files) >"$scratch/after" 2>&1 || true
+	! grep -E 'Traceback|No such file|not found' "$scratch/after" || return 1
 	# The base has messages of its own: compare what they say, not where.
 	# shellcheck disable=SC2086
 	(cd "$BASETREE" && for f in $files; do [ ! -f "$f" ] || echo "$f"; done |

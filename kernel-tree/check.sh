@@ -38,7 +38,7 @@ failures()
 
 lint()
 {
-	find . -name work -prune -o -name '*.sh' -exec shellcheck -x {} +
+	find . -name work -prune -o -name '*.sh' -exec shellcheck -x {} + || return 1
 	shellcheck -x .ci/run kunit/guest-init perf-bench/guest-init
 }
 

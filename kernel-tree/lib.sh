@@ -10,6 +10,12 @@ DOWNLOADS=$WORK/downloads
 JOBS=${JOBS:-$(nproc)}
 }
 export LC_ALL=C
+# kbuild cannot build below such a folder either, and says so far less clearly.
+case $TOP$WORK in
+*[[:space:]:]*)
+	echo "the path $TOP has a blank or a colon, below which no kernel can be built; move the clone" >&2
+	exit 2 ;;
+esac
 # The user's own git configuration (am.threeWay, diff.renames, hooks) must not change bytes.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 
@@ -64,13 +70,15 @@ base_value()
 # listed_patches: print the patch files that series names, in order, one a line.
 listed_patches()
 {
-	[ -f "$SDIR/series" ] || die "$SDIR has no file 'series'"
 	sed 's/[[:space:]]*#.*//; /^[[:space:]]*$/d' "$SDIR/series"
 }
 
 # check_listing: fail unless series and the *.patch files name the same files.
 check_listing()
 {
+	[ -f "$SDIR/series" ] || die "$SDIR has no file 'series'"
+	twice=$(listed_patches | sort | uniq -d)
+	[ -z "$twice" ] || die "$SERIES/series names $twice twice"
 	for name in $(listed_patches); do
 		[ -f "$SDIR/$name" ] || die "$SERIES/series names $name, which does not exist"
 	done

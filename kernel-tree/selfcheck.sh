@@ -148,6 +148,12 @@ holds_true "  and the same bytes back" "$tools/export.sh" -n t
 was=$(git -C "$tree" rev-parse series)
 
 echo more >"$tree/mm/new.c"
+refuses "a dirty tree is not built, even if the patches are the same" 1 'uncommitted changes' "$tools/apply.sh" t
+rm "$tree/mm/new.c"
+git -C "$tree" checkout -q base
+holds_true "a tree at its base" "$tools/apply.sh" t
+holds_true "  is put on the series again" test "$(git -C "$tree" symbolic-ref --short HEAD)" = series
+echo more >"$tree/mm/new.c"
 second=$(sed -n 2p "$PATCHES/t/series")
 cp "$PATCHES/t/$second" "$scratch/second"
 sed -i 's/^-60$/-61/' "$PATCHES/t/$second"
@@ -173,10 +179,25 @@ holds_true "a series on top of a series" "$tools/apply.sh" t-next
 holds_true "  starts where the other ends" test \
 	"$(git -C "$WORK/t-next/linux" rev-parse 'base^{tree}')" = "$(git -C "$tree" rev-parse 'series^{tree}')"
 
+refuses "a fragment that is not there" 1 'no configuration fragment' "$tools/build.sh" x nope.config
+
+# Work in the trees outlives a base that moves, and make clean.
+cgit -C "$scratch/own" commit -q --allow-empty -m moved
+env KERNEL_TREE="$scratch/own" "$tools/apply.sh" t >/dev/null 2>&1
+cgit -C "$WORK/t-own/linux" commit -q --allow-empty -m work
+cgit -C "$scratch/own" commit -q --allow-empty -m 'moved again'
+refuses "a base that moves does not take unexported work with it" 1 'has commits that patches/t has not' \
+	env KERNEL_TREE="$scratch/own" "$tools/apply.sh" t
+refuses "make clean does not take it either" 1 'has commits that patches/t has not' "$tools/clean.sh"
+git -C "$WORK/t-own/linux" checkout -q --detach base
+git -C "$WORK/t-own/linux" update-ref -d refs/heads/series
+holds_true "make clean" "$tools/clean.sh"
+holds_true "  keeps what was downloaded" test -f "$WORK/downloads/toy-1.tar.xz"
+holds_true "  and nothing else" test ! -e "$WORK/t" -a ! -e "$WORK/t-own" -a ! -e "$WORK/t-next"
+
 # The machine
 printf '#!/bin/sh\nexit 1\n' >"$scratch/bin/dpkg-query"
 chmod +x "$scratch/bin/dpkg-query"
 refuses "missing packages with INSTALL=0" 2 'missing Debian packages: gcc make' \
 	env PATH="$scratch/bin:$PATH" INSTALL=0 "$tools/packages.sh"
-refuses "a fragment that is not there" 1 'no configuration fragment' "$tools/build.sh" x nope.config
 exit $bad
