@@ -46,7 +46,7 @@ kernels: tree		## build the base and the patched kernel for the bench (10 min)
 
 kunit-kernels: tree	## build the kernels that run KUnit, UML and x86 (10 min)
 	@ARCH=um $(T)/build.sh uml configs/uml.config configs/kunit.config
-	@$(T)/build.sh kunit $(KERNEL) configs/debug.config configs/kunit.config
+	@$(T)/build.sh kunit $(KERNEL) configs/debug.config configs/trace.config configs/kunit.config
 
 kunit: kunit-kernels	## run the KUnit suites on every kind of machine (3 min)
 	@$(T)/fetch-bochs.sh

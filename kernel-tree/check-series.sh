@@ -51,7 +51,9 @@ author_only()
 
 checkpatch_clean()
 {
-	types=$(sed '/^#/d' "$TOP/kernel-tree/checkpatch-ignore" | awk '{ print $1 }' | paste -sd , -)
+	# The lines for this patch, or for all ("*").
+	types=$(awk -v patch="$1" '/^[^#]/ && ($2 == "*" || index(patch, $2)) { print $1 }' \
+		"$TOP/kernel-tree/checkpatch-ignore" | paste -sd , -)
 	# Debian's python: checkpatch calls spdxcheck.py, which needs python3-ply and python3-git.
 	(cd "$TREE" && PATH=/usr/bin:$PATH perl scripts/checkpatch.pl --strict --no-signoff \
 		--ignore "$types" --show-types --no-summary "$SDIR/$1")

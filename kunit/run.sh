@@ -49,7 +49,7 @@ run_booted()
 	"$TOP/kernel-tree/boot.sh" -m "$2" -c "$3" -M 1024 -s 2 -t 400 -o "$logs/$1" \
 		"$SWORK/kunit/arch/x86/boot/bzImage" "$image" >"$logs/$1.txt" 2>&1 || return 1
 	"$kunit_py" parse --json="$logs/$1.json" "$logs/$1/console.log" >>"$logs/$1.txt" 2>&1 || return 1
-	grep -qE "x86/clear_pages: $4" "$logs/$1/result.txt" || {
+	head -n 1 "$logs/$1/result.txt" | grep -qE "$4" || {
 		echo "the boot line is not '$4' but: $(head -n 1 "$logs/$1/result.txt")" >>"$logs/$1.txt"
 		return 1
 	}
@@ -67,7 +67,8 @@ while read -r name mode cpu line <&3; do
 	esac
 	[ -f "$logs/$name.json" ] || echo '{}' >"$logs/$name.json"
 	expected "$name" >"$logs/skips"
-	"$here/judge.py" "$logs/$name.json" "$here/suites" "$logs/skips" \
+	awk -v machine="$name" '/^[^#]/ && $3 != machine { print $1 }' "$here/suites" >"$logs/suites"
+	"$here/judge.py" "$logs/$name.json" "$logs/suites" "$logs/skips" \
 		>"$logs/rows" 2>>"$logs/$name.txt" || fine=FAIL
 	sed "s/^/$name /" "$logs/rows" >>"$table"
 	if [ $fine = ok ]; then

@@ -3,10 +3,10 @@
 # (bzImages) by "perf bench mem map" in a 5 GiB guest; PERF is the series' perf. Boots them in
 # turn, base, patched, patched, base, ... (so a steady drift cancels out): five rounds under KVM,
 # two under an emulator, whose figures are no performance figures and are marked so. Writes
-# OUTDIR/guest.json and guest.md (default perf-bench/results/DATE-CPU) and prints the table.
+# OUTDIR/guest.json and guest.md (default: a new perf-bench/results/DATE-CPU), prints the table.
 #
-# Environment: ROUNDS, SECONDS_PER_BOOT (limit, 110 under TCG so that two rounds stay under eight
-# minutes), and map.sh's MAP_* for the guest (sizes 256MB to 1GB, 2 loops under TCG).
+# Environment: ROUNDS, SECONDS_PER_BOOT (100 under an emulator: with native.sh before them, two
+# rounds cannot take eight minutes; one boot may take twice as long while the sum holds), and map.sh's MAP_* for the guest (sizes 256MB to 1GB, 2 loops under TCG).
 # Exit: 0 done, 1 failed (logs are kept and named), 2 could not be tried, 124 a boot took too long.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
@@ -25,6 +25,8 @@ shift $((OPTIND - 1))
 PERF=$1 base=$2 patched=$3
 # shellcheck source=perf-bench/measure.sh
 . "$TOP/perf-bench/measure.sh"
+# shellcheck source=perf-bench/results.sh
+. "$TOP/perf-bench/results.sh"
 need_perf
 for kernel in "$base" "$patched"; do
 	[ -f "$kernel" ] || die "there is no kernel $kernel"
@@ -65,16 +67,16 @@ mkdir -p "$SCRATCH/runs" "$SCRATCH/logs"
 build_image
 case $mode in
 kvm)
-	rounds=${ROUNDS:-5} limit=${SECONDS_PER_BOOT:-120} cpu='-c host'
+	rounds=${ROUNDS:-5} share=${SECONDS_PER_BOOT:-120} cpu='-c host'
 	: "${MAP_LOOPS=5}" "${MAP_SIZE_4KB=1GB}" "${MAP_SIZE_2MB=1GB}" "${MAP_SIZE_THP=1GB}" ;;
 tcg | bochs)
-	rounds=${ROUNDS:-2} limit=${SECONDS_PER_BOOT:-110} cpu=
+	rounds=${ROUNDS:-2} share=${SECONDS_PER_BOOT:-100} cpu=
 	[ "$mode" = bochs ] || cpu='-c max'
 	: "${MAP_LOOPS=2}" "${MAP_SIZE_4KB=256MB}" "${MAP_SIZE_2MB=512MB}" "${MAP_SIZE_THP=512MB}" ;;
 *) die "$usage" ;;
 esac
-case "$rounds:$limit" in
-*[!0-9:]* | 0* | :* | *: | *:0* | *:??????*) die "ROUNDS=$rounds and SECONDS_PER_BOOT=$limit must be positive numbers" ;;
+case "$rounds:$share" in
+*[!0-9:]* | 0* | :* | *: | *:0* | *:??????*) die "ROUNDS=$rounds and SECONDS_PER_BOOT=$share must be positive numbers" ;;
 esac
 : "${MAP_SIZE_1GB=1GB}" "${MAP_PAGES=4KB,2MB,1GB,THP}" "${MAP_FUNCTIONS=demand,populate,madvise}"
 # Init gets the words of the command line that the kernel does not know in its environment; they
@@ -89,6 +91,15 @@ guest_mib=5120
 [ "$(available_mib)" -gt $((guest_mib + 512)) ] ||
 	cannot "the guest has $guest_mib MiB, only $(available_mib) MiB are available here"
 
+# stop CODE SENTENCE: end with this code; what the guests wrote is kept.
+stop()
+{
+	kept=$(mktemp -d)
+	cp -r "$SCRATCH/logs" "$SCRATCH/runs" "$kept"
+	printf 'guest: %s; all logs are in %s\n' "$2" "$kept" >&2
+	exit "$1"
+}
+
 # boot_one SIDE ROUND: boot that kernel and keep its lines as $SCRATCH/runs/SIDE-ROUND.
 boot_one()
 {
@@ -98,10 +109,9 @@ boot_one()
 	boot "$SCRATCH/logs/$1-$2" "$image" -m "$mode" $cpu -M $guest_mib -t "$limit" -a "$arguments" || :
 	if [ $code -ne 0 ]; then
 		cat "$SCRATCH/boot.out" >&2
-		kept=$(mktemp -d)
-		cp -r "$SCRATCH/logs/$1-$2" "$kept"
-		printf 'guest: round %s, %s kernel: the guest failed; its logs are in %s\n' "$2" "$1" "$kept" >&2
-		exit $code
+		why='the guest failed'
+		[ $code -ne 124 ] || why="the guest took longer than $limit s (SECONDS_PER_BOOT is $share s)"
+		stop $code "round $2, $1 kernel: $why"
 	fi
 	tr -d '\r' <"$SCRATCH/logs/$1-$2/result.txt" | grep -v '^verdict: ' >"$SCRATCH/runs/$1-$2"
 }
@@ -112,8 +122,14 @@ digest()
 	sha256sum "$1" | cut -d ' ' -f 1
 }
 
-out=${4:-$(results_dir guest)}
-ready_dir "$out"
+choose_out guest "${4:-}"
+boots=$((2 * rounds))
+allowed=$((boots * share))
+about=
+# A rough figure for the default sizes; the first boot corrects it.
+[ "$mode" != tcg ] || about=" of about 50 s, $(minutes $((boots * 50))) in all"
+say "table (b): booting two kernels $rounds times each ($mode): $boots boots$about, $allowed s at most"
+[ "$mode" = kvm ] || say "under $mode the figures are no performance figures"
 cat >"$SCRATCH/runs/host" <<END
 $(facts)
 # accelerator: $mode
@@ -122,16 +138,24 @@ $(facts)
 # patched-sha256: $(digest "$patched")
 # command: boot.sh -m $mode ${cpu:+$cpu }-M $guest_mib -a "$arguments" KERNEL bench.cpio.gz
 END
-say "booting two kernels $rounds times each ($mode)"
-[ "$mode" = kvm ] || say "under $mode the figures are no performance figures"
 round=0
+finished=0
+start=$(date +%s)
 while [ $round -lt "$rounds" ]; do
 	round=$((round + 1))
 	order='base patched'
 	[ $((round % 2)) -eq 1 ] || order='patched base'
 	for side in $order; do
+		since=$(date +%s)
+		left=$((allowed - (since - start)))
+		[ $left -gt 0 ] || stop 124 "the boots took longer than $allowed s (SECONDS_PER_BOOT is $share s)"
+		limit=$((left < 2 * share ? left : 2 * share))
 		boot_one "$side" "$round"
-		say "round $round of $rounds: $side kernel done ($(sed -n 's/.*, \([0-9]* s\)).*/\1/p' "$SCRATCH/boot.out"))"
+		took=$(($(date +%s) - since))
+		finished=$((finished + 1))
+		togo=$(((boots - finished) * took))
+		[ $togo -eq 0 ] || say "boot $finished of $boots: round $round, $side kernel: $took s; $(minutes $togo) to go"
+		[ $togo -gt 0 ] || say "boot $finished of $boots: round $round, $side kernel: $took s"
 	done
 done
-"$TOP/perf-bench/report.py" guest "$SCRATCH/runs" "$out"
+"$TOP/perf-bench/report.py" guest "$SCRATCH/runs" "$out" || stop 1 "the comparison failed, see the line above"

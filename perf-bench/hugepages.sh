@@ -5,9 +5,12 @@
 # Only what this script added is ever taken away again: pages that the administrator set up
 # are used where free and stay, and a change by somebody else in the meantime is kept. After
 # kill -9 nobody gives back; the line that take_pages says has what is needed to do it by hand.
+#
+# Environment: SYSFS (/sys): another root for what is read and written there, for the tests.
 
 # shellcheck disable=SC2034 # WHY: read by the scripts that source this
 WHY=
+SYSFS=${SYSFS:-/sys}
 TAKEN_POOL=		# the pool that was raised; empty: none
 TAKEN_BEFORE=		# its persistent pages before
 TAKEN_AFTER=		# and after; empty while the kernel is still at it
@@ -16,8 +19,8 @@ TAKEN_AFTER=		# and after; empty while the kernel is still at it
 # so that no page is remote, or the machine's where the kernel knows no nodes.
 pool_of()
 {
-	for dir in "/sys/devices/system/node/${NODE:-none}/hugepages/hugepages-${1}kB" \
-		"/sys/kernel/mm/hugepages/hugepages-${1}kB"; do
+	for dir in "$SYSFS/devices/system/node/${NODE:-none}/hugepages/hugepages-${1}kB" \
+		"$SYSFS/kernel/mm/hugepages/hugepages-${1}kB"; do
 		if [ -d "$dir" ]; then
 			echo "$dir"
 			return
@@ -34,7 +37,7 @@ persistent()
 # usable KIB: print how many pages of this size are free and promised to nobody.
 usable()
 {
-	promised=$(cat "/sys/kernel/mm/hugepages/hugepages-${1}kB/resv_hugepages" 2>/dev/null || echo 0)
+	promised=$(cat "$SYSFS/kernel/mm/hugepages/hugepages-${1}kB/resv_hugepages" 2>/dev/null || echo 0)
 	free=$(cat "$(pool_of "$1")/free_hugepages")
 	echo $((free > promised ? free - promised : 0))
 }

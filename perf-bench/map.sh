@@ -24,7 +24,6 @@ functions=$(echo "${MAP_FUNCTIONS:-demand populate madvise}" | tr , " ")
 all_pages=$(echo "${MAP_PAGES:-4KB 2MB 1GB THP}" | tr , " ")
 loops=${MAP_LOOPS:-5} rounds=${MAP_ROUNDS:-3}
 raw=$SCRATCH/raw
-switch=/sys/kernel/mm/transparent_hugepage/enabled
 THP_WAS=
 
 # check_environment: refuse what would only fail in the middle.
@@ -76,7 +75,7 @@ prepare()
 	1GB) take_pages 1048576 $(($2 / 1024)) ;;
 	THP)
 		enough "$2" || return 1
-		case $(cat "$switch" 2>/dev/null || echo '[never]') in
+		case $(cat "$THP_SWITCH" 2>/dev/null || echo '[never]') in
 		*'[never]'*)
 			WHY="transparent huge pages are off or not in this kernel"
 			return 1 ;;
@@ -84,12 +83,12 @@ prepare()
 	4KB)
 		enough "$2" || return 1
 		# With "always" an anonymous mapping would silently get huge pages.
-		case $(cat "$switch" 2>/dev/null || :) in
+		case $(cat "$THP_SWITCH" 2>/dev/null || :) in
 		*'[always]'*)
-			WHY="$switch says always, and only root may change that"
-			[ -w "$switch" ] || return 1
+			WHY="$THP_SWITCH says always, and only root may change that"
+			[ -w "$THP_SWITCH" ] || return 1
 			THP_WAS=always
-			echo madvise >"$switch" ;;
+			echo madvise >"$THP_SWITCH" ;;
 		esac ;;
 	esac
 }
@@ -98,7 +97,7 @@ prepare()
 release()
 {
 	give_back
-	[ -z "$THP_WAS" ] || echo "$THP_WAS" >"$switch"
+	[ -z "$THP_WAS" ] || echo "$THP_WAS" >"$THP_SWITCH"
 	THP_WAS=
 }
 

@@ -6,6 +6,8 @@
 # shellcheck source=perf-bench/hugepages.sh
 . "$TOP/perf-bench/hugepages.sh"
 
+# shellcheck disable=SC2034 # also for the scripts that source this
+THP_SWITCH=$SYSFS/kernel/mm/transparent_hugepage/enabled
 SCRATCH=$(mktemp -d)
 CHILD=
 MADE=
@@ -13,12 +15,14 @@ MADE=
 # clean_up: end perf first (its pages must be free before they go back), then the rest.
 clean_up()
 {
+	# A second signal must not end this half way.
+	trap '' HUP INT TERM
 	if [ -n "$CHILD" ]; then
 		kill "$CHILD" 2>/dev/null || :
 		wait "$CHILD" 2>/dev/null || :
 	fi
 	give_back
-	[ -z "${THP_WAS:-}" ] || echo "$THP_WAS" >/sys/kernel/mm/transparent_hugepage/enabled
+	[ -z "${THP_WAS:-}" ] || echo "$THP_WAS" >"$THP_SWITCH"
 	rm -rf "$SCRATCH"
 	# Nothing was written: the directory made for it goes again.
 	[ -z "$MADE" ] || rmdir "$MADE" 2>/dev/null || :
@@ -36,14 +40,6 @@ need_perf()
 		die "$PERF does not start: $(tail -n 1 "$SCRATCH/out")"
 }
 
-# ready_dir DIR: make the directory for the results, before minutes are spent on measuring.
-ready_dir()
-{
-	[ -d "$1" ] || MADE=$1
-	mkdir -p "$1" 2>/dev/null || die "the directory $1 cannot be made"
-	[ -w "$1" ] || die "the directory $1 cannot be written"
-}
-
 # pin: choose the CPU to measure on and its memory node: sets PIN (a command prefix) and NODE.
 # Not CPU 0, which takes most interrupts, where there is another. BENCH_CPU overrides.
 pin()
@@ -56,7 +52,7 @@ pin()
 		cpu=$(awk '$1 == "Cpus_allowed_list:" { sub(/[-,].*/, "", $2); print $2 }' /proc/self/status)
 	}
 	PIN="taskset -c $cpu"
-	for dir in "/sys/devices/system/cpu/cpu$cpu"/node*; do
+	for dir in "$SYSFS/devices/system/cpu/cpu$cpu"/node*; do
 		[ ! -d "$dir" ] || NODE=$(basename "$dir")
 	done
 }
@@ -106,6 +102,12 @@ mib_of()
 	esac
 }
 
+# minutes SECONDS: print it for people.
+minutes()
+{
+	if [ "$1" -lt 100 ]; then echo "about $1 s"; else echo "about $((($1 + 30) / 60)) min"; fi
+}
+
 # available_mib: print the memory that can be had without swapping, in MiB.
 available_mib()
 {
@@ -130,11 +132,28 @@ hypervisor()
 	fi
 }
 
-# facts: print the machine as "# key: value" lines, which every result file begins with.
+# busy: print how much of all CPUs' time the next second takes, in per cent. The load average
+# will not do: a build that has ended is in it for minutes. Time that a hypervisor takes away
+# (steal) counts as busy. The shell's own read, so that nothing is started but sleep.
+busy()
+{
+	read -r earlier </proc/stat
+	sleep 1
+	read -r later </proc/stat
+	printf '%s\n' "$earlier" "$later" | awk '
+		{ for (i = 2; i <= 9; i++) total[NR] += $i; idle[NR] = $5 + $6 }
+		END { all = total[2] - total[1]; used = all - (idle[2] - idle[1])
+		      if (all <= 0) print "unknown"
+		      else printf "%.1f\n", 100 * (used > 0 ? used : 0) / all }'
+}
+
+# facts: print the machine as "# key: value" lines, which every result file begins with. Takes
+# a second; call it right before measuring. Warns of other load, 5 per cent or more.
 facts()
 {
-	l3=$(cat /sys/devices/system/cpu/cpu0/cache/index3/size 2>/dev/null || echo unknown)
-	nodes=$(find /sys/devices/system/node -name 'node[0-9]*' 2>/dev/null | wc -l)
+	share=$(busy)
+	l3=$(cat "$SYSFS/devices/system/cpu/cpu0/cache/index3/size" 2>/dev/null || echo unknown)
+	nodes=$(find "$SYSFS/devices/system/node" -name 'node[0-9]*' 2>/dev/null | wc -l)
 	cat <<-END
 	# date: $(date -u +%Y-%m-%dT%H:%M:%SZ)
 	# cpu: $(cpu_value 'model name')
@@ -146,20 +165,10 @@ facts()
 	# kernel: $(uname -srvm)
 	# l3: $l3
 	# load: $(cut -d ' ' -f 1 /proc/loadavg)
+	# busy-percent: $share
 	END
-}
-
-# results_dir TABLE: print the directory for new results: perf-bench/results/DATE-CPU, with a
-# number after it when that has this table already: a recorded result is never overwritten.
-results_dir()
-{
-	name=$(cpu_value 'model name' | tr -cs 'A-Za-z0-9\n' - | sed 's/^-*//; s/-*$//')
-	dir=$TOP/perf-bench/results/$(date -u +%Y-%m-%d)-${name:-unknown-cpu}
-	number=1
-	where=$dir
-	while [ -e "$where/$1.json" ]; do
-		number=$((number + 1))
-		where=$dir-$number
-	done
-	echo "$where"
+	if awk -v share="$share" 'BEGIN { exit !(share + 0 >= 5) }'; then
+		say "warning: $share % of all CPUs' time is in use by something else; the numbers will be noisy" >&2
+		echo "# warning: $share % of all CPUs' time was in use in the second before the run: something else was using the machine"
+	fi
 }

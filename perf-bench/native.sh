@@ -1,7 +1,7 @@
 #!/bin/sh
 # native.sh PERF [OUTDIR]: measure this CPU's page-clearing routines from user space, on 2 MiB
-# pages: PERF is the series' perf. Needs no kernel of the series, takes 1 to 4 minutes. Writes
-# OUTDIR/native.json and native.md (default perf-bench/results/DATE-CPU) and prints the table.
+# pages: PERF is the series' perf. Needs no kernel of the series, takes about 35 seconds. Writes
+# OUTDIR/native.json and native.md (default: a new perf-bench/results/DATE-CPU) and prints the table.
 #
 # Environment: SIZE (working set, MB or GB, default 1GB or what fits), ROUNDS (5), LOOPS (clears
 # of the working set per sample, 5), BENCH_CPU (1), BUDGET (seconds after which no further round
@@ -15,6 +15,8 @@ TOP=$(cd "$(dirname "$0")/.." && pwd)
 PERF=$1
 # shellcheck source=perf-bench/measure.sh
 . "$TOP/perf-bench/measure.sh"
+# shellcheck source=perf-bench/results.sh
+. "$TOP/perf-bench/results.sh"
 rounds=${ROUNDS:-5} loops=${LOOPS:-5} budget=${BUDGET:-220}
 raw=$SCRATCH/raw
 began=$(date +%s)
@@ -58,7 +60,7 @@ choose_pages()
 		return
 	fi
 	say "no hugetlb pages: $WHY; trying transparent huge pages"
-	thp=$(cat /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || echo '[never]')
+	thp=$(cat "$THP_SWITCH" 2>/dev/null || echo '[never]')
 	case $thp in
 	*'[never]'*) cannot "no 2 MiB pages: $WHY, and transparent huge pages are off" ;;
 	esac
@@ -109,14 +111,8 @@ check_numbers
 need_perf
 pin
 choose_size
+choose_out native "${2:-}"
 facts >"$raw"
-out=${2:-$(results_dir native)}
-ready_dir "$out"
-load=$(sed -n 's/^# load: //p' "$raw")
-if awk -v l="$load" 'BEGIN { exit !(l > 0.5) }'; then
-	say "warning: the load is $load; something else keeps a core busy and the numbers will be noisy"
-	echo "# warning: the load was $load before the run: something else was using the machine" >>"$raw"
-fi
 l3=$(sed -n 's/^# l3: \([0-9]*\)K$/\1/p' "$raw")
 if [ "$mib" -lt $((${l3:-0} * 2 / 1024)) ]; then
 	say "warning: $size is less than twice the last-level cache"

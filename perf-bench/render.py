@@ -23,7 +23,9 @@ def head(title, result, more):
     lines += [f"- CPU: {machine['cpu']} ({machine['cpu-model']}), L3 as the kernel sees it: {machine['l3']}",
               f"- machine: {machine['cores']} CPUs, {machine['numa-nodes']} NUMA node(s), "
               f"{machine['memory-mib']} MiB, hypervisor: {machine['hypervisor']}, "
-              f"load before the run: {machine['load']}"]
+              f"load average before the run: {machine['load']}, "
+              f"CPU time in use in the second before it: {machine['busy-percent'] or 'not measured'}"
+              f"{' %' if machine['busy-percent'] not in (None, 'unknown') else ''}"]
     lines += [f"- {key}: {value}" for key, value in more if value]
     lines += [f"- date: {result['date']}, rounds: {result['rounds']}, accelerator: {result['accelerator']}"]
     lines += [f"- command: `{command}`" for command in result["commands"]]
@@ -59,7 +61,9 @@ def native(result):
         "GB/s is 1e9 bytes per second: median over the rounds ± standard deviation. ratio: median over "
         f"the rounds of this routine's rate divided by {STOSB}'s on the same pieces in the same round.\n"
         f"{STOSB} on 4KB pieces is what kernels before 7.0 do for a page of any size; on 2MB pieces it is "
-        "v7.3's way for a 2 MiB folio.\n")
+        "v7.3's way for a 2 MiB folio.\n"
+        "clear-clzero and stream-* end every piece with an SFENCE, as the kernel ends every folio: their 4KB "
+        "column is with one fence per 4 KiB, not what CLZERO does at 4 KiB without a fence.\n")
     for function, against in result["at_2mb"].items():
         text += (f"\nAt 2 MiB {function} does "
                  + ", ".join(f"{ratio:.2f} times {NAMES.get(name, name).replace('_', '-')}"

@@ -46,7 +46,11 @@ def compare(args):
             raise rawdata.BadInput(
                 f"{args.base} and {args.patched} are not from the same machine: {key} is "
                 f"'{base.facts.get(key)}' and '{patched.facts.get(key)}'")
-    result = tables.kernels_result("compare", base.facts, base, patched, paired=False)
+    # Other load under either kernel spoils the comparison.
+    facts = {**base.facts, "warning": [f"{name}: {warning}" for name, side in
+                                       (("base", base), ("patched", patched))
+                                       for warning in side.facts["warning"]]}
+    result = tables.kernels_result("compare", facts, base, patched, paired=False)
     write(args.outdir, "compare", result, render.kernels(result))
     same_cells(result)
 
@@ -54,7 +58,7 @@ def compare(args):
 def same_cells(result):
     """A kernel that cannot do what the other can has failed; the report is there by now."""
     if tables.lopsided(result):
-        raise rawdata.BadInput("measured under one of the two kernels only: "
+        raise rawdata.BadInput("measured under one of the two kernels only, which fails the comparison: "
                                + ", ".join(tables.lopsided(result)))
 
 

@@ -1,9 +1,12 @@
 # shellcheck shell=sh disable=SC2154
-# selfcheck-scripts.sh: the second half of selfcheck.sh, which sources it: native.sh and map.sh
-# with a made-up perf, above all that they leave the machine as they found it.
+# selfcheck-scripts.sh: the second part of selfcheck.sh, which sources it: native.sh, and
+# in selfcheck-map.sh map.sh, with a made-up perf, above all that they leave the machine as they
+# found it. The machine is a made-up /sys, so that nothing hangs on what is reserved on this one;
+# only selfcheck-pages.sh tries the real one.
 
 # The made-up perf: FAKE_FAIL names the FUNCTION/PIECE or FUNCTION/PAGE at which it fails,
-# FAKE_SLOW seconds that each measurement takes, FAKE_LINE what it prints instead of a number.
+# FAKE_SLOW seconds that each measurement takes, FAKE_LINE what it prints instead of a number. It
+# notes in $T/seen what the switch for transparent huge pages says while it runs.
 cat >"$T/perf" <<'END'
 #!/bin/sh
 [ "$1" != --version ] || exit 0
@@ -14,6 +17,7 @@ if [ "$f" = help ]; then
 	exit 1
 fi
 shift 5
+cat "${SYSFS:-/sys}/kernel/mm/transparent_hugepage/enabled" >>"$(dirname "$0")/seen" 2>/dev/null
 while getopts f:s:k:p:l: o; do
 	case $o in s) s=$OPTARG ;; k) at=$OPTARG ;; p) at=${at:-$OPTARG} ;; esac
 done
@@ -26,17 +30,36 @@ echo "# function '$f'"
 END
 chmod +x "$T/perf"
 
-pool=/sys/kernel/mm/hugepages/hugepages-2048kB
-state()
+# fake_sys DIR PAGES SWITCH: a made-up /sys with PAGES free hugetlb pages (none: it has no such
+# pages; stuck: the kernel gives none) and this switch for transparent huge pages (none: no such).
+fake_sys()
 {
-	cat $pool/nr_hugepages $pool/surplus_hugepages \
-		/sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages \
-		/sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null || :
+	mkdir -p "$1/kernel/mm/transparent_hugepage"
+	[ "$3" = none ] || echo "$3" >"$1/kernel/mm/transparent_hugepage/enabled"
+	[ "$2" != none ] || return 0
+	dir=$1/kernel/mm/hugepages/hugepages-2048kB
+	mkdir -p "$dir"
+	echo 0 >"$dir/surplus_hugepages"
+	if [ "$2" = stuck ]; then
+		ln -s /dev/null "$dir/nr_hugepages"
+		echo 0 >"$dir/free_hugepages"
+	else
+		# Every page is free, always: what raises the pool raises both.
+		echo "$2" >"$dir/nr_hugepages"
+		ln -s nr_hugepages "$dir/free_hugepages"
+	fi
 }
 
-# unchanged CODE COMMAND...: true if it ends with CODE, and pages and switches are as before and
-# were not so in between (else this shows nothing).
-unchanged()
+# state: what must be the same afterwards.
+state()
+{
+	grep -s . "${SYSFS:-/sys}"/kernel/mm/hugepages/hugepages-*kB/nr_hugepages \
+		"${SYSFS:-/sys}"/kernel/mm/hugepages/hugepages-*kB/surplus_hugepages \
+		"${SYSFS:-/sys}"/kernel/mm/transparent_hugepage/enabled || :
+}
+
+# same CODE COMMAND...: true if it ends with CODE, and pages and switches are as before.
+same()
 {
 	before=$(state)
 	wanted=$1 code=0
@@ -44,77 +67,114 @@ unchanged()
 	"$@" >"$T/out" 2>&1 || code=$?
 	cat "$T/out"
 	[ $code -eq "$wanted" ] || { echo "exit code $code"; return 1; }
-	grep -q 'raising .*nr_hugepages' "$T/out" || return 1
 	after=$(state)
 	[ "$before" = "$after" ] || { echo "before: $before; after: $after"; return 1; }
 }
 
-# stopped SIGNAL NUMBER COMMAND...: start it, wait until it has taken pages, send the signal; true if it
-# then ends quickly (made-up perf sleeps for a minute) with the signal's exit code. Not for INT,
-# which a shell's background jobs ignore.
+# unchanged CODE COMMAND...: the same, and pages were taken in between (else this shows nothing).
+unchanged()
+{
+	same "$@" && grep -q 'raising .*nr_hugepages' "$T/out"
+}
+
+# stopped SIGNAL NUMBER COMMAND...: start it, wait until it has changed something, send the signal;
+# true if it then ends quickly (the made-up perf sleeps for a minute) with the signal's code. Python
+# makes INT work again, which a shell's background jobs ignore.
 stopped()
 {
 	signal=$1 number=$2
 	shift 2
-	FAKE_SLOW=60 "$@" &
-	victim=$!
+	FAKE_SLOW=60 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+os.execvp(sys.argv[1], sys.argv[1:])' "$@" &
+	children=$!
 	tries=0
-	while [ "$(cat $pool/nr_hugepages)" = "$taken_from" ] && [ $tries -lt 100 ]; do
-		sleep 0.1
+	while [ "$(state)" = "$before" ]; do
 		tries=$((tries + 1))
+		[ $tries -lt 100 ] || { echo "it changes nothing"; return 1; }
+		sleep 0.1
 	done
 	sleep 0.5
-	kill -s "$signal" $victim
+	kill -s "$signal" "$children"
 	began=$(date +%s)
 	ended=0
-	wait $victim || ended=$?
+	wait "$children" || ended=$?
+	children=
+	echo "ended with $ended"
 	[ $ended -eq $((128 + number)) ] && [ $(($(date +%s) - began)) -le 5 ]
 }
 
-if [ "$(id -u)" = 0 ] && [ -w $pool/nr_hugepages ]; then
-	taken_from=$(cat $pool/nr_hugepages)
-	check "native.sh: gives its pages back" unchanged 0 "$bench/native.sh" "$T/perf" "$T/n1"
-	check "native.sh: every cell has every round" json "$T/n1/native.json" \
-		'len(cell) == 12 and all(len(c["bytes_per_second"]) == 3 for c in r["cells"])'
-	check "native.sh: AVX2 stands in where AVX-512 is missing" json "$T/n1/native.json" \
-		'"stream-avx512" in r["skipped"] and ("stream-avx2", "4KB") in cell'
-	export FAKE_FAIL=clear-clzero/2MB
-	check "native.sh: gives its pages back after a failure" unchanged 1 "$bench/native.sh" "$T/perf" "$T/n2"
-	check "native.sh: a failure is said, nothing is written" sh -c \
-		"grep -q 'perf failed with clear-clzero, pieces of 2MB: # broken on purpose' '$T/out' && [ ! -e '$T/n2' ]"
-	unset FAKE_FAIL
-	for word in TERM:15 HUP:1; do
-		check "native.sh: gives its pages back after SIG${word%:*}" unchanged 0 \
-			stopped "${word%:*}" "${word#*:}" "$bench/native.sh" "$T/perf" "$T/n3"
-	done
-	FAKE_LINE='fast' check "native.sh: a word for a number is refused" refuses 'gave no number' \
-		"$bench/native.sh" "$T/perf" "$T/n4"
-	echo $((taken_from + 7)) >$pool/nr_hugepages
-	check "native.sh: pages of the administrator stay" unchanged 0 "$bench/native.sh" "$T/perf" "$T/n5"
-	echo "$taken_from" >$pool/nr_hugepages
-	export MAP_PAGES=4KB,2MB,THP
-	check "map.sh: gives its pages back" unchanged 0 "$bench/map.sh" "$T/perf" "$T/m1"
-	check "map.sh: its lines are as the report wants them" sh -c \
-		"grep -c '^[a-z]* [0-9A-Z]* 64MB 1 2000000000.0 1.50$' '$T/m1' | grep -qx 18 &&
-		'$bench/report.py' compare '$T/m1' '$T/m1'"
-	export FAKE_FAIL=populate/2MB
-	check "map.sh: gives its pages back after a failure" unchanged 0 "$bench/map.sh" "$T/perf" "$T/m2"
-	check "map.sh: a failing cell is skipped with perf's words, the others stay" sh -c \
-		"grep -qx 'populate 2MB skipped perf failed: broken on purpose' '$T/m2' &&
-		[ \$(grep -c ' 2000000000.0 1.50' '$T/m2') = 16 ]"
-	unset FAKE_FAIL
-	MAP_PAGES=2MB check "map.sh: gives its pages back after SIGTERM" unchanged 0 \
-		stopped TERM 15 "$bench/map.sh" "$T/perf" "$T/m3"
-	check "map.sh: nothing half-written" test ! -e "$T/m3"
-else
-	skipped=$((skipped + 1))
-	echo "SKIP  native.sh and map.sh take and give back pages (needs root and a writable pool)"
-fi
+export SYSFS="$T/sys"
+fake_sys "$SYSFS" 7 'always [madvise] never'
+check "native.sh: gives its pages back, the administrator's stay" unchanged 0 "$bench/native.sh" "$T/perf" "$T/n1"
+check "native.sh: every cell has every round" json "$T/n1/native.json" \
+	'len(cell) == 12 and all(len(c["bytes_per_second"]) == 3 for c in r["cells"]) and r["pages"] == "hugetlb, 2 MiB"'
+check "native.sh: AVX2 stands in where AVX-512 is missing" json "$T/n1/native.json" \
+	'"stream-avx512" in r["skipped"] and ("stream-avx2", "4KB") in cell'
+check "native.sh: warns of a busy machine and of no other" json "$T/n1/native.json" \
+	'(float(r["machine"]["busy-percent"]) >= 5) == any("in use in the second" in w for w in r["warnings"])'
+cp "$T/n1/native.json" "$T/kept"
+check "native.sh: results that are there are refused" refuses 'has a native.json already' \
+	"$bench/native.sh" "$T/perf" "$T/n1"
+check "native.sh: and stay" cmp "$T/kept" "$T/n1/native.json"
+export FAKE_FAIL=clear-clzero/2MB
+check "native.sh: gives its pages back after a failure" unchanged 1 "$bench/native.sh" "$T/perf" "$T/n2"
+check "native.sh: a failure is said, nothing is written" sh -c \
+	"grep -q 'perf failed with clear-clzero, pieces of 2MB: # broken on purpose' '$T/out' && [ ! -e '$T/n2' ]"
+unset FAKE_FAIL
+for word in INT:2 TERM:15 HUP:1; do
+	check "native.sh: gives its pages back after SIG${word%:*}" unchanged 0 \
+		stopped "${word%:*}" "${word#*:}" "$bench/native.sh" "$T/perf" "$T/n3"
+done
+FAKE_LINE='fast' check "native.sh: a word for a number is refused" refuses 'gave no number' \
+	"$bench/native.sh" "$T/perf" "$T/n4"
+
+# All CPUs are busy now.
+for _ in $(seq "$(nproc)"); do
+	while :; do :; done &
+	children="$children $!"
+done
+ROUNDS=1 check "native.sh: measures under load" same 0 "$bench/native.sh" "$T/perf" "$T/n5"
+for pid in $children; do
+	kill "$pid"
+	wait "$pid" 2>/dev/null || :
+done
+children=
+check "native.sh: other load is measured and warned of" json "$T/n5/native.json" \
+	'float(r["machine"]["busy-percent"]) > 50 and any("in use in the second" in w for w in r["warnings"])'
+
+export ROUNDS=1
+SYSFS=$T/sys40
+fake_sys "$SYSFS" 40 'always [madvise] never'
+check "native.sh: reserved pages that suffice are used" same 0 "$bench/native.sh" "$T/perf" "$T/n6"
+check "native.sh: and none is raised then" sh -c "grep -q 'pages: hugetlb' '$T/out' && ! grep -q raising '$T/out'"
+for kind in none stuck; do
+	SYSFS=$T/sys-$kind
+	fake_sys "$SYSFS" $kind 'always [madvise] never'
+	check "native.sh: huge pages $kind: transparent ones instead" same 0 "$bench/native.sh" "$T/perf" "$T/t-$kind"
+	check "native.sh: huge pages $kind: the report and perf are told" json "$T/t-$kind/native.json" \
+		'r["pages"].startswith("transparent") and " -p THP " in r["commands"][0] and len(cell) == 12'
+	SYSFS=$T/sys-$kind-never
+	fake_sys "$SYSFS" $kind 'always madvise [never]'
+	check "native.sh: huge pages $kind, no transparent ones: exit code 2" same 2 "$bench/native.sh" "$T/perf" "$T/x"
+	check "native.sh: huge pages $kind, no transparent ones: the reason" sh -c \
+		"grep -q 'no 2 MiB pages: .* hugetlb pages of 2048 KiB, and transparent huge pages are off$' '$T/out' && [ ! -e '$T/x' ]"
+done
+SYSFS=$T/sys-nothing
+fake_sys "$SYSFS" none none
+check "native.sh: a kernel without either: exit code 2" same 2 "$bench/native.sh" "$T/perf" "$T/x"
+MAP_PAGES=2MB,THP check "map.sh: a kernel without either: exit code 2" same 2 "$bench/map.sh" "$T/perf" "$T/x"
+export ROUNDS=3
+
+# shellcheck source=perf-bench/selfcheck-map.sh
+. "$bench/selfcheck-map.sh"
+unset SYSFS
+
+# shellcheck source=perf-bench/selfcheck-pages.sh
+. "$bench/selfcheck-pages.sh"
+unset MAP_PAGES
 SIZE=lots check "native.sh: a bad SIZE is refused" refuses 'SIZE=lots is not a size' "$bench/native.sh" "$T/perf" "$T/x"
 ROUNDS=0 check "native.sh: no rounds are refused" refuses 'ROUNDS=0' "$bench/native.sh" "$T/perf" "$T/x"
 check "native.sh: an impossible OUTDIR is refused before measuring" refuses 'cannot be made' \
 	"$bench/native.sh" "$T/perf" /proc/nothing/here
 check "native.sh: a missing perf is said" refuses 'there is no program' "$bench/native.sh" "$T/nothing" "$T/x"
-MAP_PAGES=8MB check "map.sh: an unknown page size is refused" refuses 'MAP_PAGES has 8MB' "$bench/map.sh" "$T/perf" "$T/x"
-MAP_SIZE_2MB=5MB MAP_PAGES=2MB check "map.sh: a size that is no multiple is refused" \
-	refuses 'not a multiple' "$bench/map.sh" "$T/perf" "$T/x"

@@ -1,19 +1,43 @@
 #!/bin/sh
-# selfcheck.sh: check the measuring scripts with made-up input and a made-up perf; measures
-# nothing. Prints "ok" or "FAIL" per case ("SKIP" where only root can try it) and the totals.
-# Takes 20 seconds. Exit: 0 all passed, 1 some failed.
+# selfcheck.sh: check the measuring scripts with made-up input, a made-up perf and a made-up /sys;
+# measures nothing. Prints "ok" or "FAIL" per case ("SKIP" where only root can try it) and the
+# totals. Takes 90 seconds. Exit: 0 all passed, 1 some failed.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=kernel-tree/lib.sh
 . "$TOP/kernel-tree/lib.sh"
 bench=$TOP/perf-bench
 T=$(mktemp -d)
-trap 'rm -rf "$T"' EXIT
+children=		# what runs in the background
+real_pages='' real_thp=''	# the machine's own, while a case may change them
+
+# clean_up: end what runs, and only then see to the machine, in case the scripts did not.
+clean_up()
+{
+	trap '' HUP INT TERM
+	for pid in $children; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+	restore
+	rm -rf "$T"
+}
+
+# restore: give the machine back the pages and the switch that it had.
+restore()
+{
+	pages=/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages
+	[ -z "$real_pages" ] || [ "$real_pages" = "$(cat $pages)" ] || echo "$real_pages" >$pages
+	[ -z "$real_thp" ] || echo "$real_thp" >/sys/kernel/mm/transparent_hugepage/enabled
+	real_pages='' real_thp=
+}
+trap clean_up EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
 passed=0 failed=0 skipped=0
 # Small and quick, whatever the caller's environment says.
-unset MAP_PAGES MAP_FUNCTIONS BENCH_CPU BUDGET
+unset MAP_PAGES MAP_FUNCTIONS BENCH_CPU BUDGET SYSFS RESULTS
 export SIZE=64MB ROUNDS=3 LOOPS=1 MAP_LOOPS=1 MAP_ROUNDS=2
 export MAP_SIZE_4KB=64MB MAP_SIZE_2MB=64MB MAP_SIZE_THP=64MB
 
@@ -42,6 +66,7 @@ sys.exit(0 if eval(sys.argv[2]) else f"not true: {sys.argv[2]}")' "$@"
 }
 
 # refuses PATTERN COMMAND...: the command must fail with one sentence that matches, no traceback.
+# Other lines that may be there: pages are raised, the machine is busy.
 refuses()
 {
 	pattern=$1
@@ -49,12 +74,14 @@ refuses()
 	code=0
 	"$@" >"$T/out" 2>"$T/err" || code=$?
 	cat "$T/err"
-	[ $code -ne 0 ] && [ "$(grep -cv 'nr_hugepages from' "$T/err")" -eq 1 ] && grep -q "$pattern" "$T/err"
+	[ $code -ne 0 ] && [ "$(grep -cv -e 'nr_hugepages from' -e ': warning: ' "$T/err")" -eq 1 ] && grep -q "$pattern" "$T/err"
 }
 
 facts='# cpu: Made Up 9000
 # cpu-model: None family 1 model 2 stepping 3
 # cores: 4
+# load: 0.64
+# busy-percent: 0.5
 # kernel: Linux 9.9.9
 # command: made up'
 
@@ -87,6 +114,11 @@ check "native: a skipped routine is no number in JSON" json "$T/a/native.json" \
 	'r["skipped"] == {"clear-movdir64b": "this CPU has no MOVDIR64B"} and ("clear-movdir64b", "2MB") not in cell'
 check "native: a skipped routine is no number in Markdown" \
 	grep -Eq '^\| clear-movdir64b +\| not on this CPU: this CPU has no MOVDIR64B \|[ |]*$' "$T/a/native.md"
+check "native: what was in use before the run is in JSON and Markdown" sh -c \
+	"grep -q '\"busy-percent\": \"0.5\"' '$T/a/native.json' &&
+	grep -q 'load average before the run: 0.64, CPU time in use in the second before it: 0.5 %$' '$T/a/native.md'"
+check "native: an old load is no warning" json "$T/a/native.json" 'r["warnings"] == []'
+check "native: the fence after each piece is said" grep -q 'one fence per 4 KiB' "$T/a/native.md"
 check "native: marked as performance on a real CPU" json "$T/a/native.json" 'r["performance"] is True'
 sed 's/^# cpu: .*/# cpu: QEMU TCG CPU version 2.5+/' "$T/native" >"$T/native-tcg"
 check "native: inside TCG is marked" sh -c "'$bench/report.py' native '$T/native-tcg' '$T/b' &&
@@ -120,8 +152,13 @@ raw single 'demand 2MB 64MB 1 5e9 0.0'
 check "compare: one round of one loop is warned of" sh -c \
 	"'$bench/report.py' compare '$T/single' '$T/single' | grep -q 'Warning.*no spread'"
 raw half 'demand 2MB skipped perf failed: broken' 'demand 1GB 1024MB 5 1e9 1.0'
-check "compare: what one kernel only can do is a failure" refuses 'only: demand 2MB, demand 1GB' \
-	"$bench/report.py" compare "$T/base" "$T/half"
+check "compare: what one kernel only can do is a failure" refuses \
+	'one of the two kernels only.*: demand 2MB (not under patched: perf failed: broken), demand 1GB (not under base: no' \
+	"$bench/report.py" compare "$T/base" "$T/half" -o "$T/g"
+check "compare: the report says so too" grep -q '^[*][*]Warning:.*kernels only.*demand 2MB (not under patched' "$T/g/compare.md"
+sed '$a# warning: busy' "$T/patched" >"$T/other"
+check "compare: a warning of the patched kernel's run is in the report" sh -c \
+	"'$bench/report.py' compare '$T/base' '$T/other' | grep -q 'Warning.*patched: busy'"
 sed 's/64MB/32MB/' "$T/patched" >"$T/other"
 check "compare: another size is refused" refuses 'same way' "$bench/report.py" compare "$T/base" "$T/other"
 for bad in 'demand 2MB 64MB 5 1e9' 'demand 2MB 64MB 5 fast 1' 'demand 2MB 64MB 0 1e9 1' 'demand 2MB 64MB 5 1e9 nan' \
@@ -149,5 +186,7 @@ check "guest: KVM is performance" sh -c "'$bench/report.py' guest '$T/runs' '$T/
 
 # shellcheck source=perf-bench/selfcheck-scripts.sh
 . "$bench/selfcheck-scripts.sh"
+# shellcheck source=perf-bench/selfcheck-bench.sh
+. "$bench/selfcheck-bench.sh"
 say "$passed cases passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

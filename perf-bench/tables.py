@@ -35,7 +35,8 @@ def head(name, facts, rounds, accelerator):
     return {"table": name, "performance": emulator(facts) is None, "date": facts.get("date"),
             "accelerator": accelerator, "rounds": rounds,
             "machine": {key: facts.get(key) for key in (
-                "cpu", "cpu-model", "cores", "numa-nodes", "memory-mib", "hypervisor", "l3", "load")},
+                "cpu", "cpu-model", "cores", "numa-nodes", "memory-mib", "hypervisor", "l3", "load",
+                "busy-percent")},
             "commands": facts["command"], "warnings": list(facts["warning"])}
 
 
@@ -100,6 +101,9 @@ def kernels_result(name, facts, base, patched, paired):
     cells = {**base.samples, **base.skipped, **patched.samples, **patched.skipped}
     for cell in sorted(cells, key=lambda cell: PAGES.index(cell[0])):
         result["cells"].append(kernels_cell(cell, base, patched, paired, result["warnings"]))
+    if lopsided(result):
+        result["warnings"].append("measured under one of the two kernels only, which fails the comparison: "
+                                  + ", ".join(lopsided(result)))
     return result
 
 
@@ -136,8 +140,9 @@ def kernels_cell(cell, base, patched, paired, warnings):
 
 def lopsided(result):
     """The cells of table (b) that were measured under one of the two kernels only."""
-    return [f"{cell['function']} {cell['page']}" for cell in result["cells"]
-            if ("skipped" in cell["base"]) != ("skipped" in cell["patched"])]
+    return [f"{cell['function']} {cell['page']} (not under {side}: {cell[side]['skipped']})"
+            for cell in result["cells"] for side, other in (("base", "patched"), ("patched", "base"))
+            if "skipped" in cell[side] and "skipped" not in cell[other]]
 
 
 def side_of(samples):

@@ -1,0 +1,48 @@
+#!/bin/sh
+# run.sh [MACHINE...]: prove what reaches folio_zero_user() in a running kernel: boot the KUnit kernel on
+# the machines of proofs/machines, take memory on every path with a probe on the third argument and
+# compare with proofs/expected. One line per machine, "ok" or "FAIL" with the paths that differ.
+set -eu
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/kernel-tree/lib.sh"
+use_series ""
+here=$TOP/kernel-tree/proofs
+logs=$SWORK/proofs
+mkdir -p "$logs"
+gcc -O2 -Wall -static -I "$TREE/mm" -o "$logs/paths" "$here/paths.c" || die "paths.c does not build"
+"$TOP/kernel-tree/image.sh" "$logs/image.cpio.gz" "$here/guest-init" "$logs/paths" >/dev/null
+
+# expectation HAS_ROUTINE INIT GIGANTIC: the lines that the guest has to print.
+expectation()
+{
+	awk -v routine="$1" -v clears="$2" -v gigantic="$3" '/^[^#]/ {
+		if ($1 ~ /^gigantic/ && !gigantic) next
+		extent = $4 == "hint" || ($4 == "size" && routine == "yes") ? "max" : $2
+		# init_on_free: the allocator has only zeroes, so no THP is cleared; hugetlb always is.
+		print $1, clears == "free" && $1 ~ /thp/ ? "none" : extent "*" $3
+	}' "$here/expected"
+}
+
+bad=0
+sed '/^#/d' "$here/machines" >"$logs/machines"
+while read -r name mode cpu mib routine arguments <&3; do
+	[ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+	gigantic='' init=
+	[ "$mib" -lt 4096 ] || gigantic=1
+	[ "$arguments" != init_on_free=1 ] || init=free
+	code=0
+	"$TOP/kernel-tree/boot.sh" -m "$mode" -c "$cpu" -M "$mib" -s 2 -t 400 -o "$logs/$name" \
+		-a "kunit.enable=0 hugepagesz=2M hugepages=40 ${gigantic:+hugepagesz=1G hugepages=1} $arguments" \
+		"$SWORK/kunit/arch/x86/boot/bzImage" "$logs/image.cpio.gz" >"$logs/$name.txt" 2>&1 || code=$?
+	expectation "$routine" "$init" "$gigantic" >"$logs/$name.expected"
+	grep -v '^verdict' "$logs/$name/result.txt" >"$logs/$name.seen" || true
+	if [ $code = 0 ] && diff "$logs/$name.expected" "$logs/$name.seen" >"$logs/$name.diff"; then
+		echo "ok paths on $name ($mode, $cpu, $arguments): $(wc -l <"$logs/$name.seen") as expected"
+	else
+		bad=1
+		echo "FAIL paths on $name ($mode, $cpu, $arguments), see ${logs#"$TOP"/}/$name.txt"
+		tail -n 5 "$logs/$name.txt"
+		diff "$logs/$name.expected" "$logs/$name.seen" || true
+	fi
+done 3<"$logs/machines"
+exit $bad
