@@ -16,6 +16,9 @@ check: packages		## prove the series: applies, round-trips, builds, boots, KUnit
 check-all: check	## the same, then W=1, sparse, clang and each patch alone (1 hour more)
 	@$(T)/packages.sh check-all
 	@$(T)/check-objects.sh
+	@$(T)/check-configs.sh
+	@$(MAKE) kernels
+	@$(T)/proofs/faultcost.sh
 	@$(T)/check-each.sh
 
 selfcheck: packages	## bad input is refused and the reports are right (20 s)

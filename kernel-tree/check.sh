@@ -39,7 +39,7 @@ failures()
 lint()
 {
 	find . -name work -prune -o -name '*.sh' -exec shellcheck -x {} + || return 1
-	shellcheck -x .ci/run kunit/guest-init perf-bench/guest-init
+	shellcheck -x .ci/run kunit/guest-init perf-bench/guest-init kernel-tree/proofs/*-init
 }
 
 # Each asked-for option must survive, or the build stops with its name.
@@ -69,6 +69,7 @@ stage "the series applies" make tree
 	stage "perf bench mem" perf-bench/check-perf.sh
 	stage "builds of the KUnit kernels" make kunit-kernels
 	stage "KUnit" make kunit
+	stage "what reaches folio_zero_user()" kernel-tree/proofs/paths.sh
 	stage "a boot that goes wrong is noticed" kernel-tree/selfcheck-boot.sh \
 		"$SWORK/kunit/arch/x86/boot/bzImage"
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh [MACHINE...]: prove what reaches folio_zero_user() in a running kernel: boot the KUnit kernel on
-# the machines of proofs/machines, take memory on every path with a probe on the third argument and
-# compare with proofs/expected. One line per machine, "ok" or "FAIL" with the paths that differ.
+# paths.sh [MACHINE...]: prove what reaches folio_zero_user() in a running kernel: boot the KUnit kernel on
+# the machines of proofs/paths-machines, take memory on every path with a probe on the third argument and
+# compare with proofs/paths-expected. One line per machine, "ok" or "FAIL" with the paths that differ.
 set -eu
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/kernel-tree/lib.sh"
@@ -10,7 +10,7 @@ here=$TOP/kernel-tree/proofs
 logs=$SWORK/proofs
 mkdir -p "$logs"
 gcc -O2 -Wall -static -I "$TREE/mm" -o "$logs/paths" "$here/paths.c" || die "paths.c does not build"
-"$TOP/kernel-tree/image.sh" "$logs/image.cpio.gz" "$here/guest-init" "$logs/paths" >/dev/null
+"$TOP/kernel-tree/image.sh" "$logs/image.cpio.gz" "$here/paths-init" "$logs/paths" >/dev/null
 
 # expectation HAS_ROUTINE INIT GIGANTIC: the lines that the guest has to print.
 expectation()
@@ -20,11 +20,11 @@ expectation()
 		extent = $4 == "hint" || ($4 == "size" && routine == "yes") ? "max" : $2
 		# init_on_free: the allocator has only zeroes, so no THP is cleared; hugetlb always is.
 		print $1, clears == "free" && $1 ~ /thp/ ? "none" : extent "*" $3
-	}' "$here/expected"
+	}' "$here/paths-expected"
 }
 
 bad=0
-sed '/^#/d' "$here/machines" >"$logs/machines"
+sed '/^#/d' "$here/paths-machines" >"$logs/machines"
 while read -r name mode cpu mib routine arguments <&3; do
 	[ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
 	gigantic='' init=
