@@ -2,7 +2,9 @@
 # run.sh [MACHINE...]: run the KUnit suites on the kinds of machine that kunit/machines lists (all
 # of them by default) and print one table, suite by machine. Needs the kernels "uml" and "kunit"
 # (make kunit builds them). Exit code 0 if every suite ran and passed everywhere with
-# exactly the expected skips, the boot line is right and no log has a splat.
+# exactly the expected skips, the boot line is right and no log has a splat. What passed
+# with the same kernel, scripts and lists is not run again; naming a machine does not change that,
+# FRESH=1 does.
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
 . "$TOP/kernel-tree/lib.sh"
@@ -46,7 +48,9 @@ expected()
 # run_booted NAME MODE CPU LINE: by boot.sh; kunit.py parses the console.
 run_booted()
 {
-	"$TOP/kernel-tree/boot.sh" -m "$2" -c "$3" -M 1024 -s 2 -t 400 -o "$logs/$1" \
+	argument=
+	case $3 in *:*) argument=${3#*:} ;; esac
+	"$TOP/kernel-tree/boot.sh" -m "$2" -c "${3%%:*}" -M 1024 -s 2 -t 400 -a "$argument" -o "$logs/$1" \
 		"$SWORK/kunit/arch/x86/boot/bzImage" "$image" >"$logs/$1.txt" 2>&1 || return 1
 	"$kunit_py" parse --json="$logs/$1.json" "$logs/$1/console.log" >>"$logs/$1.txt" 2>&1 || return 1
 	head -n 1 "$logs/$1/result.txt" | grep -qE "$4" || {
@@ -55,10 +59,28 @@ run_booted()
 	}
 }
 
+# inputs NAME: a hash of all that decides the result on this machine.
+inputs()
+{
+	kernel=$SWORK/kunit/arch/x86/boot/bzImage
+	[ "$mode" != uml ] || kernel=$SWORK/uml/linux
+	{ grep "^$1 " "$logs/machines"; cat "$kernel" "$image" "$logs/skips" "$logs/suites" "$here/run.sh" \
+		"$here/judge.py" "$TOP/kernel-tree/boot.sh" "$TOP/kernel-tree/splats"
+		[ "$mode" != uml ] || grep -m 2 -E '^(model name|flags)' /proc/cpuinfo; } | sha256sum | cut -d ' ' -f 1
+}
+
 bad=0
 echo "$machines" >"$logs/machines"
 while read -r name mode cpu line <&3; do
 	[ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+	expected "$name" >"$logs/skips"
+	awk -v machine="$name" '/^[^#]/ && $3 != machine { print $1 }' "$here/suites" >"$logs/suites"
+	key=$(inputs "$name")
+	if [ -z "${FRESH:-}" ] && holds "kunit-$name" "$key" && [ -f "$logs/$name.rows" ]; then
+		cat "$logs/$name.rows" >>"$table"
+		echo "ok KUnit on $name ($mode, $cpu), holds since $(date -r "$logs/$name.rows" '+%F %T')"
+		continue
+	fi
 	rm -f "$logs/$name.json"
 	fine=ok
 	case $mode in
@@ -66,12 +88,12 @@ while read -r name mode cpu line <&3; do
 	*) run_booted "$name" "$mode" "$cpu" "$line" || fine=FAIL ;;
 	esac
 	[ -f "$logs/$name.json" ] || echo '{}' >"$logs/$name.json"
-	expected "$name" >"$logs/skips"
-	awk -v machine="$name" '/^[^#]/ && $3 != machine { print $1 }' "$here/suites" >"$logs/suites"
 	"$here/judge.py" "$logs/$name.json" "$logs/suites" "$logs/skips" \
 		>"$logs/rows" 2>>"$logs/$name.txt" || fine=FAIL
-	sed "s/^/$name /" "$logs/rows" >>"$table"
+	sed "s/^/$name /" "$logs/rows" >"$logs/$name.rows"
+	cat "$logs/$name.rows" >>"$table"
 	if [ $fine = ok ]; then
+		done_with "kunit-$name" "$key"
 		echo "ok KUnit on $name ($mode, $cpu)"
 	else
 		bad=1

@@ -2,6 +2,7 @@
 # paths.sh [MACHINE...]: prove what reaches folio_zero_user() in a running kernel: boot the KUnit kernel on
 # the machines of proofs/paths-machines, take memory on every path with a probe on the third argument and
 # compare with proofs/paths-expected. One line per machine, "ok" or "FAIL" with the paths that differ.
+# What passed with the same kernel, program and lists is not run again, but with FRESH=1.
 set -eu
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/kernel-tree/lib.sh"
@@ -27,6 +28,13 @@ bad=0
 sed '/^#/d' "$here/paths-machines" >"$logs/machines"
 while read -r name mode cpu mib routine arguments <&3; do
 	[ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
+	key=$({ echo "$name $mode $cpu $mib $routine $arguments"; cat "$SWORK/kunit/arch/x86/boot/bzImage" \
+		"$logs/image.cpio.gz" "$here/paths-expected" "$here/paths.sh" "$TOP/kernel-tree/boot.sh" \
+		"$TOP/kernel-tree/splats"; } | sha256sum | cut -d ' ' -f 1)
+	if [ -z "${FRESH:-}" ] && holds "paths-$name" "$key"; then
+		echo "ok paths on $name ($mode, $cpu, $arguments), holds since $(date -r "$logs/$name.seen" '+%F %T')"
+		continue
+	fi
 	gigantic='' init=
 	[ "$mib" -lt 4096 ] || gigantic=1
 	[ "$arguments" != init_on_free=1 ] || init=free
@@ -37,6 +45,7 @@ while read -r name mode cpu mib routine arguments <&3; do
 	expectation "$routine" "$init" "$gigantic" >"$logs/$name.expected"
 	grep -v '^verdict' "$logs/$name/result.txt" >"$logs/$name.seen" || true
 	if [ $code = 0 ] && diff "$logs/$name.expected" "$logs/$name.seen" >"$logs/$name.diff"; then
+		done_with "paths-$name" "$key"
 		echo "ok paths on $name ($mode, $cpu, $arguments): $(wc -l <"$logs/$name.seen") as expected"
 	else
 		bad=1
