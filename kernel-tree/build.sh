@@ -101,5 +101,6 @@ wait $maker || {
 	grep -E -B 2 -A 8 'error:|Error |undefined reference' "$log" | tail -n 40 >&2
 	die "$name does not build, see $log"
 }
+trap - EXIT INT TERM HUP
 done_with "build-$name" "$key"
 say "$name is built ($(grep -c '^  CC' "$log" || true) objects)"
