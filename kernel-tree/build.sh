@@ -69,7 +69,7 @@ kmake()
 }
 
 # shellcheck disable=SC2086 # a list of files
-key=$({ git -C "$tree" rev-parse HEAD; git -C "$tree" diff HEAD
+key=$({ git -C "$tree" rev-parse "HEAD^{tree}"; git -C "$tree" diff HEAD
 	echo "$arch ${KCFLAGS:-}"; gcc --version; cat $fragments; } | sha256sum | cut -d ' ' -f 1)
 if holds "build-$name" "$key" && [ -f "$image" ]; then
 	say "$name is up to date"
