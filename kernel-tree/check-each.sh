@@ -20,7 +20,7 @@ log=$SWORK/each.log
 builds()
 {
 	sed -n 's/^CONFIG_\(.*\)=y/\1/p' "$TOP/configs/kunit.config" | while read -r option; do
-		! git -C "$each" grep -q "^config $option\$" -- '*Kconfig*' || echo "CONFIG_$option=y"
+		! git -C "$each" grep -qE "^(menu)?config $option\$" -- '*Kconfig*' || echo "CONFIG_$option=y"
 	done >"$wanted"
 	EACH_TREE=$each "$TOP/kernel-tree/build.sh" each-build configs/base.config configs/qemu.config \
 		configs/hugepages.config "$wanted" >"$log" 2>&1 || return 1
