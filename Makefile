@@ -10,7 +10,7 @@ KERNEL := configs/base.config configs/qemu.config configs/hugepages.config
 help:			## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/:/' | expand -t 22
 
-check: packages		## prove the series: applies, round-trips, builds, boots, KUnit everywhere (25 min)
+check: packages		## prove the series: applies, round-trips, builds, boots, KUnit everywhere (20 min)
 	@$(T)/check.sh
 
 check-all: check	## the same, then W=1, sparse, clang and each patch alone (1 hour more)
@@ -21,11 +21,11 @@ check-all: check	## the same, then W=1, sparse, clang and each patch alone (1 ho
 	@$(T)/proofs/faultcost.sh
 	@$(T)/check-each.sh
 
-selfcheck: packages	## bad input is refused and the reports are right (20 s)
+selfcheck: packages	## bad input is refused and the reports are right (1 min)
 	@$(T)/selfcheck.sh
 	@perf-bench/selfcheck.sh
 
-bench: packages perf	## measure this CPU, then both kernels in a virtual machine (25 min; table (a) after 5)
+bench: packages perf	## measure this CPU, then both kernels in a virtual machine (20 min; table (a) after 5)
 	@perf-bench/bench.sh
 
 bench-native: packages perf	## table (a) only: this CPU's clearing routines from user space (5 min)
