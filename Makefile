@@ -6,6 +6,7 @@ export KERNEL_TREE SERIES INSTALL JOBS
 MAKEOVERRIDES =
 T := kernel-tree
 KERNEL := configs/base.config configs/qemu.config configs/hugepages.config
+CHECKED := $(KERNEL) configs/debug.config configs/trace.config configs/pinning.config configs/selftests.config
 
 help:			## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/:/' | expand -t 22
@@ -49,7 +50,10 @@ kernels: tree		## build the base and the patched kernel for the bench (10 min)
 
 kunit-kernels: tree	## build the kernels that run KUnit, UML and x86 (10 min)
 	@ARCH=um $(T)/build.sh uml configs/uml.config configs/kunit.config
-	@$(T)/build.sh kunit $(KERNEL) configs/debug.config configs/trace.config configs/kunit.config
+	@$(T)/build.sh kunit $(CHECKED) configs/kunit.config
+
+checked-base: tree	## build the base with the debugging options that the KUnit kernel has (10 min)
+	@$(T)/build.sh -b checked-base $(CHECKED)
 
 kunit: kunit-kernels	## run the KUnit suites on every kind of machine (3 min)
 	@$(T)/fetch-bochs.sh
@@ -63,4 +67,4 @@ distclean:		## delete everything that was made or downloaded here
 	rm -rf $(T)/work
 
 .PHONY: help check check-all selfcheck bench bench-native packages tree export perf kernels \
-	kunit-kernels kunit clean distclean
+	kunit-kernels checked-base kunit clean distclean
