@@ -78,13 +78,13 @@ esac
 case "$rounds:$share" in
 *[!0-9:]* | 0* | :* | *: | *:0* | *:??????*) die "ROUNDS=$rounds and SECONDS_PER_BOOT=$share must be positive numbers" ;;
 esac
-: "${MAP_SIZE_1GB=1GB}" "${MAP_PAGES=4KB,2MB,1GB,THP}" "${MAP_FUNCTIONS=demand,populate,madvise}"
+: "${MAP_SIZE_1GB=1GB}" "${MAP_PAGES=4KB,2MB,1GB,THP}"
 # Init gets the words of the command line that the kernel does not know in its environment; they
 # cannot have blanks in them, hence the commas.
 arguments="hugepagesz=1G hugepages=1 hugepagesz=2M hugepages=256 MAP_ROUNDS=1 MAP_LOOPS=$MAP_LOOPS"
 for name in PAGES FUNCTIONS SIZE_4KB SIZE_2MB SIZE_1GB SIZE_THP; do
-	value=$(eval "echo \"\$MAP_$name\"" | tr -s ' ' ,)
-	arguments="$arguments MAP_$name=$value"
+	value=$(eval "echo \"\${MAP_$name:-}\"" | tr -s ' ' ,)
+	[ -z "$value" ] || arguments="$arguments MAP_$name=$value"
 done
 # With 4 GiB no whole GiB is free at boot: the initramfs lies below 2 GiB, the memory map above 4.
 guest_mib=5120
@@ -127,7 +127,7 @@ boots=$((2 * rounds))
 allowed=$((boots * share))
 about=
 # A rough figure for the default sizes; the first boot corrects it.
-[ "$mode" != tcg ] || about=" of about 50 s, $(minutes $((boots * 50))) in all"
+[ "$mode" != tcg ] || about=" of about 60 s, $(minutes $((boots * 60))) in all"
 say "table (b): booting two kernels $rounds times each ($mode): $boots boots$about, $allowed s at most"
 [ "$mode" = kvm ] || say "under $mode the figures are no performance figures"
 cat >"$SCRATCH/runs/host" <<END

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # hugepages.sh: take hugetlb pages from the kernel for one measurement and give back exactly
-# those. Sourced by native.sh and map.sh, also under busybox; never run. Sizes in KiB.
+# those. Sourced by native.sh, map.sh and check-perf.sh, also under busybox; never run. Sizes in KiB.
 #
 # Only what this script added is ever taken away again: pages that the administrator set up
 # are used where free and stay, and a change by somebody else in the meantime is kept. After

@@ -6,7 +6,8 @@
 # OUTFILE gets "# key: value" lines (the machine), then for every function and page size
 #     FUNC PAGE SIZE LOOPS BYTES_PER_SECOND STDDEV_PER_CENT     once a round, or
 #     FUNC PAGE skipped REASON
-# Environment: MAP_FUNCTIONS (demand,populate,madvise), MAP_PAGES (4KB,2MB,1GB,THP),
+# Environment: MAP_FUNCTIONS (demand,populate,madvise, and for 2MB and 1GB fallocate; shmem, which it
+# is about with 4KB and THP, is cleared by either kernel alike), MAP_PAGES (4KB,2MB,1GB,THP),
 # MAP_SIZE_4KB, MAP_SIZE_2MB, MAP_SIZE_1GB, MAP_SIZE_THP (MB or GB, default 1GB each),
 # MAP_LOOPS (mappings per line, 5), MAP_ROUNDS (3), BENCH_CPU (1). Root gets hugetlb pages, and
 # gives them back; others use what is reserved already.
@@ -20,7 +21,6 @@ PERF=$1
 outfile=$2
 # shellcheck source=perf-bench/measure.sh
 . "$TOP/perf-bench/measure.sh"
-functions=$(echo "${MAP_FUNCTIONS:-demand populate madvise}" | tr , " ")
 all_pages=$(echo "${MAP_PAGES:-4KB 2MB 1GB THP}" | tr , " ")
 loops=${MAP_LOOPS:-5} rounds=${MAP_ROUNDS:-3}
 raw=$SCRATCH/raw
@@ -57,6 +57,16 @@ size_of()
 	{ [ "$size" -gt 0 ] && [ $((size % unit)) -eq 0 ]; } ||
 		die "MAP_SIZE_$1=$asked is not a multiple of the page"
 	echo "$size"
+}
+
+# functions_of PAGE: print the functions to measure with this page size.
+functions_of()
+{
+	functions=${MAP_FUNCTIONS:-demand populate madvise}
+	case ${MAP_FUNCTIONS:-}$1 in
+	2MB | 1GB) functions="$functions fallocate" ;;
+	esac
+	echo "$functions" | tr , ' '
 }
 
 # enough MIB: true if so much memory is there and a fifth more; else the reason in WHY.
@@ -125,6 +135,7 @@ echo "# command: ${PIN:+$PIN }perf bench -f simple mem map -f FUNCTION -p PAGE -
 measured=0
 for page in $all_pages; do
 	mib=$(size_of "$page")
+	functions=$(functions_of "$page")
 	if ! prepare "$page" "$mib"; then
 		say "no $page pages: $WHY"
 		for f in $functions; do

@@ -13,6 +13,7 @@ from statistics import mean, median, stdev
 from rawdata import BadInput, PAGES
 
 STOSB = "clear-stosb"
+NOT_ASKED = "not asked for"
 EMULATORS = {"tcg": "QEMU's TCG", "qemu": "QEMU's TCG", "bochs": "Bochs"}
 NAMES = {"default": "default (glibc memset)", "stream-avx512": "stream-avx512 (user space only)",
          "stream-avx2": "stream-avx2 (user space only)"}
@@ -114,7 +115,7 @@ def kernels_cell(cell, base, patched, paired, warnings):
         if cell in side.samples:
             line[name] = side_of(side.samples[cell])
         else:
-            line[name] = {"skipped": side.skipped.get(cell, "not asked for")}
+            line[name] = {"skipped": side.skipped.get(cell, NOT_ASKED)}
         if cell in side.samples and cell in side.skipped:
             warnings.append(f"{name}: {cell[1]}, {cell[0]} failed in a later round: {side.skipped[cell]}")
     if "skipped" in line["base"] or "skipped" in line["patched"]:
@@ -139,10 +140,12 @@ def kernels_cell(cell, base, patched, paired, warnings):
 
 
 def lopsided(result):
-    """The cells of table (b) that were measured under one of the two kernels only."""
+    """The cells of table (b) that were measured under one of the two kernels only. Two outputs of
+    map.sh may also be of different versions of it: then what one has no line of was not tried."""
     return [f"{cell['function']} {cell['page']} (not under {side}: {cell[side]['skipped']})"
             for cell in result["cells"] for side, other in (("base", "patched"), ("patched", "base"))
-            if "skipped" in cell[side] and "skipped" not in cell[other]]
+            if "skipped" in cell[side] and "skipped" not in cell[other]
+            and (result["paired"] or cell[side]["skipped"] != NOT_ASKED)]
 
 
 def side_of(samples):

@@ -8,7 +8,7 @@
  *
  *	PATH EXTENT*COUNT...	extents in bytes, "max" for ULONG_MAX; "none" if not called
  *
- * An argument is a path to leave out. Exit code 0 if every path could be taken and no byte was stale, else 1.
+ * The arguments are paths to leave out. Without a VFIO group those through it are left out. Exit code 0 if every path could be taken and no byte was stale, else 1.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,8 +23,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <linux/memfd.h>
 /* The kernel's own, from the series' tree */
 #include "gup_test.h"
+#include "pinners.h"
 
 #define MIB		(1UL << 20)
 #define HUGE		(2 * MIB)
@@ -62,29 +64,33 @@ static void put(const char *path, const char *text)
 		close(fd);
 }
 
-/* Anonymous memory at a multiple of 2 MiB, so that huge pages fit. */
-static char *map(size_t size, int flags)
+/* Memory at a multiple of 2 MiB, so that huge pages fit: that of a memfd, or (-1) anonymous. */
+static char *map(size_t size, int flags, int fd)
 {
+	flags |= fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
 	char *p = mmap((void *)(1UL << 40), size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | flags, -1, 0);
+		       MAP_FIXED_NOREPLACE | flags, fd, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
-static bool touch(char *p, size_t size)
+static bool touch(char *p, size_t size, int unused)
 {
+	(void)unused;
 	for (size_t i = 0; i < size; i += 4096)
 		((volatile char *)p)[i] = 0;
 	return true;
 }
 
-static bool populate(char *p, size_t size)
+static bool populate(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return !madvise(p, size, MADV_POPULATE_WRITE);
 }
 
-static bool lock(char *p, size_t size)
+static bool lock(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return !mlock(p, size) && !munlock(p, size);
 }
 
@@ -105,42 +111,49 @@ static bool gup(char *p, size_t size, unsigned long command, unsigned int per_ca
 	return ok;
 }
 
-static bool pin_hint(char *p, size_t size)
+static bool pin_hint(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, PIN_LONGTERM_BENCHMARK, 512, FOLL_HINT_BULK);
 }
 
-static bool pin_fast_hint(char *p, size_t size)
+static bool pin_fast_hint(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, PIN_FAST_BENCHMARK, 512, FOLL_HINT_BULK);
 }
 
-static bool pin_large(char *p, size_t size)
+static bool pin_large(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, PIN_LONGTERM_BENCHMARK, size / 4096, 0);
 }
 
-static bool pin_fast_large(char *p, size_t size)
+static bool pin_fast_large(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, PIN_FAST_BENCHMARK, size / 4096, 0);
 }
 
-static bool pin_small(char *p, size_t size)
+static bool pin_small(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, PIN_FAST_BENCHMARK, 512, 0);
 }
 
 /* As KVM takes a page for a guest: one at a time */
-static bool get_one(char *p, size_t size)
+static bool get_one(char *p, size_t size, int unused)
 {
+	(void)unused;
 	return gup(p, size, GUP_FAST_BENCHMARK, 1, 0);
 }
 
-static bool direct_io(char *p, size_t size)
+static bool direct_io(char *p, size_t size, int unused)
 {
 	int fd = open("/dev/ram0", O_RDONLY | O_DIRECT);
 	bool ok = fd >= 0;
 
+	(void)unused;
 	for (size_t done = 0; ok && done < size; ) {
 		ssize_t got = pread(fd, p + done, size - done, 0);
 
@@ -152,47 +165,85 @@ static bool direct_io(char *p, size_t size)
 	return ok;
 }
 
+static bool allocate(char *p, size_t size, int fd)
+{
+	(void)p;
+	return !fallocate(fd, 0, 0, size);
+}
+
+/* What fallocate() leaves to whoever comes next */
+static bool allocate_touch(char *p, size_t size, int fd)
+{
+	return allocate(p, size, fd) && touch(p, size, fd);
+}
+
+enum file { ANONYMOUS, SHMEM, HUGETLB_FILE };
+
 /**
  * struct path - a way to get zeroed memory.
  * @name: first word of the line
- * @take: does it, on a mapping of @size bytes; NULL if mmap() itself does
+ * @take: does it, on a mapping of @size bytes and the memfd behind it (or -1); NULL if mmap() itself does
  * @size: in bytes
  * @flags: for mmap(), in addition
  * @mthp: with pages of 64 KiB instead of 2 MiB
+ * @file: what is mapped
  */
 static const struct path {
 	const char *name;
-	bool (*take)(char *p, size_t size);
+	bool (*take)(char *p, size_t size, int fd);
 	size_t size;
 	int flags;
 	bool mthp;
+	enum file file;
 } paths[] = {
 #define HUGETLB	(MAP_HUGETLB | (21 << MAP_HUGE_SHIFT))
 #define GIGANTIC (MAP_HUGETLB | (30 << MAP_HUGE_SHIFT))
-	{ "thp-touch", touch, 64 * MIB, 0, false },
-	{ "thp-populate", NULL, 64 * MIB, MAP_POPULATE, false },
-	{ "thp-populate-small", NULL, 4 * MIB, MAP_POPULATE, false },
-	{ "thp-madvise", populate, 64 * MIB, 0, false },
-	{ "thp-madvise-small", populate, 4 * MIB, 0, false },
-	{ "thp-mlock", lock, 64 * MIB, 0, false },
-	{ "thp-pin-hint", pin_hint, 8 * MIB, 0, false },
-	{ "thp-pin-fast-hint", pin_fast_hint, 8 * MIB, 0, false },
-	{ "thp-pin-large", pin_large, 64 * MIB, 0, false },
-	{ "thp-pin-fast-large", pin_fast_large, 64 * MIB, 0, false },
-	{ "thp-pin-small", pin_small, 64 * MIB, 0, false },
-	{ "thp-get-one", get_one, 64 * MIB, 0, false },
-	{ "thp-direct-io", direct_io, 64 * MIB, 0, false },
-	{ "mthp-touch", touch, 4 * MIB, 0, true },
-	{ "mthp-madvise", populate, 64 * MIB, 0, true },
-	{ "mthp-madvise-small", populate, 4 * MIB, 0, true },
-	{ "mthp-pin-hint", pin_hint, 4 * MIB, 0, true },
-	{ "hugetlb-touch", touch, 64 * MIB, HUGETLB, false },
-	{ "hugetlb-populate", NULL, 64 * MIB, HUGETLB | MAP_POPULATE, false },
-	{ "hugetlb-madvise", populate, 64 * MIB, HUGETLB, false },
-	{ "hugetlb-madvise-small", populate, 4 * MIB, HUGETLB, false },
-	{ "hugetlb-mlock", lock, 64 * MIB, HUGETLB, false },
-	{ "hugetlb-pin-hint", pin_hint, 8 * MIB, HUGETLB, false },
-	{ "gigantic-touch", touch, 1024 * MIB, GIGANTIC, false },
+	{ "thp-touch", touch, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-populate", NULL, 64 * MIB, MAP_POPULATE, false, ANONYMOUS },
+	{ "thp-populate-small", NULL, 4 * MIB, MAP_POPULATE, false, ANONYMOUS },
+	{ "thp-madvise", populate, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-madvise-small", populate, 4 * MIB, 0, false, ANONYMOUS },
+	{ "thp-mlock", lock, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-pin-hint", pin_hint, 8 * MIB, 0, false, ANONYMOUS },
+	{ "thp-pin-fast-hint", pin_fast_hint, 8 * MIB, 0, false, ANONYMOUS },
+	{ "thp-pin-large", pin_large, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-pin-fast-large", pin_fast_large, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-pin-small", pin_small, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-get-one", get_one, 64 * MIB, 0, false, ANONYMOUS },
+	{ "thp-direct-io", direct_io, 64 * MIB, 0, false, ANONYMOUS },
+	{ "mthp-touch", touch, 4 * MIB, 0, true, ANONYMOUS },
+	{ "mthp-madvise", populate, 64 * MIB, 0, true, ANONYMOUS },
+	{ "mthp-madvise-small", populate, 4 * MIB, 0, true, ANONYMOUS },
+	{ "mthp-pin-hint", pin_hint, 4 * MIB, 0, true, ANONYMOUS },
+	{ "hugetlb-touch", touch, 64 * MIB, HUGETLB, false, ANONYMOUS },
+	{ "hugetlb-populate", NULL, 64 * MIB, HUGETLB | MAP_POPULATE, false, ANONYMOUS },
+	{ "hugetlb-madvise", populate, 64 * MIB, HUGETLB, false, ANONYMOUS },
+	{ "hugetlb-madvise-small", populate, 4 * MIB, HUGETLB, false, ANONYMOUS },
+	{ "hugetlb-mlock", lock, 64 * MIB, HUGETLB, false, ANONYMOUS },
+	{ "hugetlb-pin-hint", pin_hint, 8 * MIB, HUGETLB, false, ANONYMOUS },
+	{ "shmem-touch", touch, 64 * MIB, 0, false, SHMEM },
+	{ "shmem-madvise", populate, 64 * MIB, 0, false, SHMEM },
+	{ "shmem-madvise-small", populate, 4 * MIB, 0, false, SHMEM },
+	{ "shmem-populate", NULL, 64 * MIB, MAP_POPULATE, false, SHMEM },
+	{ "shmem-mlock", lock, 64 * MIB, 0, false, SHMEM },
+	{ "shmem-pin-hint", pin_hint, 8 * MIB, 0, false, SHMEM },
+	{ "shmem-fallocate-touch", allocate_touch, 64 * MIB, 0, false, SHMEM },
+	{ "shmem-udmabuf", pin_udmabuf, 64 * MIB, 0, false, SHMEM },
+	{ "shmem-mthp-touch", touch, 4 * MIB, 0, true, SHMEM },
+	{ "shmem-mthp-madvise", populate, 64 * MIB, 0, true, SHMEM },
+	{ "hugetlb-fallocate", allocate, 64 * MIB, 0, false, HUGETLB_FILE },
+	{ "hugetlb-fallocate-small", allocate, 4 * MIB, 0, false, HUGETLB_FILE },
+	{ "hugetlb-udmabuf", pin_udmabuf, 64 * MIB, 0, false, HUGETLB_FILE },
+	{ "hugetlb-udmabuf-small", pin_udmabuf, 4 * MIB, 0, false, HUGETLB_FILE },
+	{ "iommufd-map", pin_iommufd, 64 * MIB, 0, false, ANONYMOUS },
+	{ "iommufd-map-small", pin_iommufd, 4 * MIB, 0, false, ANONYMOUS },
+	{ "iommufd-map-file", pin_iommufd_file, 64 * MIB, 0, false, HUGETLB_FILE },
+	{ "iommufd-map-file-small", pin_iommufd_file, 4 * MIB, 0, false, HUGETLB_FILE },
+	{ "iommufd-access-one", access_iommufd, 64 * MIB, 0, false, ANONYMOUS },
+	{ "iommufd-read-one", read_iommufd, 64 * MIB, 0, false, ANONYMOUS },
+	{ "vfio-map", pin_vfio, 256 * MIB, 0, false, ANONYMOUS },
+	{ "vfio-map-small", pin_vfio, 4 * MIB, 0, false, ANONYMOUS },
+	{ "gigantic-touch", touch, 1024 * MIB, GIGANTIC, false, ANONYMOUS },
 };
 
 /* Count the calls by extent, from lines like "... probe: (folio_zero_user+0x0/0x..) extent=2097152". */
@@ -233,35 +284,66 @@ static void print_extents(const char *name)
 	printf("%s\n", n ? "" : " none");
 }
 
+/* The memfd of a path, as large as it is; -1 if it has none. */
+static int open_file(const struct path *path)
+{
+	int fd;
+
+	if (path->file == ANONYMOUS)
+		return -1;
+	fd = memfd_create("paths", MFD_ALLOW_SEALING |
+			  (path->file == HUGETLB_FILE ? MFD_HUGETLB | MFD_HUGE_2MB : 0));
+	if (fd < 0 || ftruncate(fd, path->size))
+		complain("%s: no file: %s", path->name, strerror(errno));
+	return fd;
+}
+
 static void run(const struct path *path)
 {
+	int fd;
 	char *p;
 
 	put(THP "hugepages-64kB/enabled", path->mthp ? "always" : "never");
 	put(THP "hugepages-2048kB/enabled", path->mthp ? "never" : "always");
+	put(THP "hugepages-64kB/shmem_enabled", path->mthp ? "always" : "never");
+	put(THP "hugepages-2048kB/shmem_enabled", path->mthp ? "never" : "always");
 	put(TRACING "trace", "");
+	fd = open_file(path);
 	put(TRACING "events/kprobes/probe/enable", "1");
-	p = map(path->size, path->flags);
+	p = map(path->size, path->flags, fd);
 	if (!p)
 		complain("%s: no memory: %s", path->name, strerror(errno));
-	else if (path->take && !path->take(p, path->size))
+	else if (path->take && !path->take(p, path->size, fd))
 		complain("%s: cannot be taken: %s", path->name, strerror(errno));
 	put(TRACING "events/kprobes/probe/enable", "0");
 	print_extents(path->name);
-	if (!p)
-		return;
+	if (p) {
+		if (p[0] || memcmp(p, p + 1, path->size - 1))
+			complain("%s: a byte is not zero", path->name);
+		/* The next one to get this memory must not find zeroes by chance. */
+		memset(p, 0xa5, path->size);
+		munmap(p, path->size);
+	}
+	if (fd >= 0)
+		close(fd);
+}
 
-	if (p[0] || memcmp(p, p + 1, path->size - 1))
-		complain("%s: a byte is not zero", path->name);
-	/* The next one to get this memory must not find zeroes by chance. */
-	memset(p, 0xa5, path->size);
-	munmap(p, path->size);
+/* Is @path an argument, or not for this machine? */
+static bool left_out(const struct path *path, char **arguments)
+{
+	if (path->take == pin_vfio && !have_vfio())
+		return true;
+	while (*arguments)
+		if (!strcmp(*arguments++, path->name))
+			return true;
+	return false;
 }
 
 int main(int argc, char **argv)
 {
 	char filter[64];
 
+	(void)argc;
 	put(TRACING "kprobe_events", "p:probe folio_zero_user extent=$arg3:u64");
 	snprintf(filter, sizeof(filter), "common_pid == %d", getpid());
 	put(TRACING "events/kprobes/probe/filter", filter);
@@ -276,7 +358,7 @@ int main(int argc, char **argv)
 		}
 	}
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
-		if (argc < 2 || strcmp(argv[1], paths[i].name))
+		if (!left_out(&paths[i], argv + 1))
 			run(&paths[i]);
 	return failed;
 }

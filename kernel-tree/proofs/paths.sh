@@ -10,39 +10,47 @@ use_series ""
 here=$TOP/kernel-tree/proofs
 logs=$SWORK/proofs
 mkdir -p "$logs"
-gcc -O2 -Wall -static -I "$TREE/mm" -o "$logs/paths" "$here/paths.c" || die "paths.c does not build"
+make -s -C "$TREE" O="$logs/headers" headers_install INSTALL_HDR_PATH="$logs/headers" >"$logs/headers.log" 2>&1 ||
+	die "the kernel's headers cannot be installed, see $logs/headers.log"
+gcc -O2 -Wall -static -isystem "$logs/headers/include" -I "$TREE/mm" -I "$TREE/drivers/iommu/iommufd" \
+	-o "$logs/paths" "$here/paths.c" "$here/pinners.c" || die "paths.c does not build"
 "$TOP/kernel-tree/image.sh" "$logs/image.cpio.gz" "$here/paths-init" "$logs/paths" >/dev/null
 
-# expectation HAS_ROUTINE INIT GIGANTIC: the lines that the guest has to print.
+# expectation HAS_ROUTINE INIT GIGANTIC VFIO: the lines that the guest has to print.
 expectation()
 {
-	awk -v routine="$1" -v clears="$2" -v gigantic="$3" '/^[^#]/ {
-		if ($1 ~ /^gigantic/ && !gigantic) next
-		extent = $4 == "hint" || ($4 == "size" && routine == "yes") ? "max" : $2
-		# init_on_free: the allocator has only zeroes, so no THP is cleared; hugetlb always is.
-		print $1, clears == "free" && $1 ~ /thp/ ? "none" : extent "*" $3
+	awk -v routine="$1" -v clears="$2" -v gigantic="$3" -v vfio="$4" '/^[^#]/ {
+		if (($1 ~ /^gigantic/ && !gigantic) || ($1 ~ /^vfio/ && !vfio)) next
+		extent = $4 == "hint" || ($4 == "size" && routine == "yes") ? "max" : $4 ~ /^[0-9]/ ? $4 : $2
+		# init_on_free: the allocator has only zeroes, so no anonymous THP is cleared; files always are.
+		anonymous = $1 ~ /^(m?thp|vfio|iommufd)/ && $1 !~ /file/
+		print $1, clears == "free" && anonymous ? "none" : extent "*" $3
 	}' "$here/paths-expected"
 }
 
 bad=0
 sed '/^#/d' "$here/paths-machines" >"$logs/machines"
-while read -r name mode cpu mib routine arguments <&3; do
+while read -r name mode cpu mib routine iommu arguments <&3; do
 	[ $# -eq 0 ] || case " $* " in *" $name "*) ;; *) continue ;; esac
-	key=$({ echo "$name $mode $cpu $mib $routine $arguments"; cat "$SWORK/kunit/arch/x86/boot/bzImage" \
+	key=$({ echo "$name $mode $cpu $mib $routine $iommu $arguments"; cat "$SWORK/kunit/arch/x86/boot/bzImage" \
 		"$logs/image.cpio.gz" "$here/paths-expected" "$here/paths.sh" "$TOP/kernel-tree/boot.sh" \
 		"$TOP/kernel-tree/splats"; } | sha256sum | cut -d ' ' -f 1)
 	if [ -z "${FRESH:-}" ] && holds "paths-$name" "$key"; then
 		echo "ok paths on $name ($mode, $cpu, $arguments), holds since $(date -r "$logs/$name.seen" '+%F %T')"
 		continue
 	fi
-	gigantic='' init=
+	gigantic='' init='' vfio='' devices=
 	[ "$mib" -lt 4096 ] || gigantic=1
 	[ "$arguments" != init_on_free=1 ] || init=free
+	[ "$iommu" != iommu ] || {
+		vfio=1
+		devices="-M q35 -device intel-iommu,intremap=on,caching-mode=on -device edu"
+	}
 	code=0
-	"$TOP/kernel-tree/boot.sh" -m "$mode" -c "$cpu" -M "$mib" -s 2 -t 400 -o "$logs/$name" \
+	"$TOP/kernel-tree/boot.sh" -m "$mode" -c "$cpu" -M "$mib" -s 2 -t 600 -q "$devices" -o "$logs/$name" \
 		-a "kunit.enable=0 hugepagesz=2M hugepages=40 ${gigantic:+hugepagesz=1G hugepages=1} $arguments" \
 		"$SWORK/kunit/arch/x86/boot/bzImage" "$logs/image.cpio.gz" >"$logs/$name.txt" 2>&1 || code=$?
-	expectation "$routine" "$init" "$gigantic" >"$logs/$name.expected"
+	expectation "$routine" "$init" "$gigantic" "$vfio" >"$logs/$name.expected"
 	grep -v '^verdict' "$logs/$name/result.txt" >"$logs/$name.seen" || true
 	if [ $code = 0 ] && diff "$logs/$name.expected" "$logs/$name.seen" >"$logs/$name.diff"; then
 		done_with "paths-$name" "$key"
