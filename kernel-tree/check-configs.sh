@@ -1,6 +1,6 @@
 #!/bin/sh
 # check-configs.sh: the series builds where its code has to fall back or to go away: without huge
-# pages of one kind or of both, 32-bit x86 with HIGHMEM, arm64. Builds the touched directories of a
+# pages of one kind or of both, 32-bit x86 with HIGHMEM, arm64, a CPU with cache aliases. Builds the touched directories of a
 # small kernel without a warning; about 2 minutes each. One line per configuration, "ok" or "FAIL".
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
@@ -49,6 +49,15 @@ say "building the touched directories in other configurations (10 minutes)"
 builds x86-no-thp x86_64 '' "$x86" +64BIT +SHMEM -TRANSPARENT_HUGEPAGE +SYSFS +HUGETLBFS +KUNIT +FOLIO_ZERO_KUNIT_TEST +X86_CLEAR_PAGES_KUNIT_TEST
 builds x86-no-hugetlbfs x86_64 '' "$x86" +64BIT +SHMEM +TRANSPARENT_HUGEPAGE -HUGETLBFS
 builds x86-neither x86_64 '' "$x86" +64BIT +SHMEM -TRANSPARENT_HUGEPAGE -HUGETLBFS +KUNIT +FOLIO_ZERO_KUNIT_TEST
-builds i386-highmem i386 '' "$x86" -64BIT +HIGHMEM4G +SHMEM +SYSFS +HUGETLBFS +KUNIT +FOLIO_ZERO_KUNIT_TEST
+builds i386-highmem i386 '' "$x86 drivers/dma-buf/" -64BIT +HIGHMEM4G +SHMEM +TMPFS +MEMFD_CREATE +UDMABUF +SYSFS \
+	+TRANSPARENT_HUGEPAGE +HUGETLBFS +KUNIT +FOLIO_ZERO_KUNIT_TEST
 builds arm64 arm64 aarch64-linux-gnu- "mm/ fs/hugetlbfs/" +SHMEM +TRANSPARENT_HUGEPAGE +SYSFS +HUGETLBFS +KUNIT +FOLIO_ZERO_KUNIT_TEST
+builds sparc64 sparc64 sparc64-linux-gnu- "mm/ fs/hugetlbfs/" +64BIT +SHMEM +TRANSPARENT_HUGEPAGE +SYSFS +HUGETLBFS
+# With cache aliases shmem has to clear as it did: through the kernel's mapping, which it then flushes.
+if [ -f "$out/sparc64/mm/shmem.o" ] && ! sparc64-linux-gnu-nm "$out/sparc64/mm/shmem.o" | grep -q folio_zero_user; then
+	echo "ok shmem with cache aliases (sparc64) does not call folio_zero_user()"
+else
+	bad=1
+	echo "FAIL shmem with cache aliases (sparc64) calls folio_zero_user(), or was not built"
+fi
 exit $bad

@@ -118,3 +118,15 @@ done_with()
 	mkdir -p "$SWORK/stamps"
 	printf '%s\n' "$2" >"$SWORK/stamps/$1"
 }
+
+# kernel_headers: install the series' headers for user space, once for each tree. HEADERS is where they are.
+# shellcheck disable=SC2034 # used by the scripts that source this
+kernel_headers()
+{
+	HEADERS=$SWORK/headers/include
+	headers_key=$(git -C "$TREE" rev-parse "series:include/uapi" "series:arch/x86/include/uapi" | sha256sum)
+	holds headers "$headers_key" && return
+	make -s -C "$TREE" O="$SWORK/headers" headers_install INSTALL_HDR_PATH="$SWORK/headers" \
+		>"$SWORK/headers.log" 2>&1 || die "the kernel's headers cannot be installed, see $SWORK/headers.log"
+	done_with headers "$headers_key"
+}

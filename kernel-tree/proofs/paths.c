@@ -240,7 +240,7 @@ static const struct path {
 	{ "iommufd-map-file", pin_iommufd_file, 64 * MIB, 0, false, HUGETLB_FILE },
 	{ "iommufd-map-file-small", pin_iommufd_file, 4 * MIB, 0, false, HUGETLB_FILE },
 	{ "iommufd-access-one", access_iommufd, 64 * MIB, 0, false, ANONYMOUS },
-	{ "iommufd-read-one", read_iommufd, 64 * MIB, 0, false, ANONYMOUS },
+	{ "iommufd-write-one", write_iommufd, 64 * MIB, 0, false, ANONYMOUS },
 	{ "vfio-map", pin_vfio, 256 * MIB, 0, false, ANONYMOUS },
 	{ "vfio-map-small", pin_vfio, 4 * MIB, 0, false, ANONYMOUS },
 	{ "gigantic-touch", touch, 1024 * MIB, GIGANTIC, false, ANONYMOUS },
@@ -305,6 +305,8 @@ static void run(const struct path *path)
 
 	put(THP "hugepages-64kB/enabled", path->mthp ? "always" : "never");
 	put(THP "hugepages-2048kB/enabled", path->mthp ? "never" : "always");
+	/* For a mapping the next two decide, where there is none yet (fallocate) the one without a size. */
+	put(THP "shmem_enabled", path->mthp ? "never" : "always");
 	put(THP "hugepages-64kB/shmem_enabled", path->mthp ? "always" : "never");
 	put(THP "hugepages-2048kB/shmem_enabled", path->mthp ? "never" : "always");
 	put(TRACING "trace", "");

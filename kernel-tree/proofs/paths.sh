@@ -10,9 +10,8 @@ use_series ""
 here=$TOP/kernel-tree/proofs
 logs=$SWORK/proofs
 mkdir -p "$logs"
-make -s -C "$TREE" O="$logs/headers" headers_install INSTALL_HDR_PATH="$logs/headers" >"$logs/headers.log" 2>&1 ||
-	die "the kernel's headers cannot be installed, see $logs/headers.log"
-gcc -O2 -Wall -static -isystem "$logs/headers/include" -I "$TREE/mm" -I "$TREE/drivers/iommu/iommufd" \
+kernel_headers
+gcc -O2 -Wall -static -isystem "$HEADERS" -I "$TREE/mm" -I "$TREE/drivers/iommu/iommufd" \
 	-o "$logs/paths" "$here/paths.c" "$here/pinners.c" || die "paths.c does not build"
 "$TOP/kernel-tree/image.sh" "$logs/image.cpio.gz" "$here/paths-init" "$logs/paths" >/dev/null
 

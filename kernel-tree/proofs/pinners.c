@@ -117,7 +117,7 @@ bool pin_iommufd_file(char *p, size_t size, int fd)
 	return pin_with_domain(NULL, size, fd);
 }
 
-/* A kernel driver's access to one page: pinned, or (@rw) read into a buffer. */
+/* A kernel driver's access to one page: pinned, or (@rw) zeroes written to it. */
 static bool access_one(char *p, size_t size, bool rw)
 {
 	struct iommu_test_cmd create = {
@@ -135,6 +135,7 @@ static bool access_one(char *p, size_t size, bool rw)
 		cmd.access_rw.iova = MOCK_APERTURE_START;
 		cmd.access_rw.length = sizeof(buffer);
 		cmd.access_rw.uptr = (uintptr_t)buffer;
+		cmd.access_rw.flags = MOCK_ACCESS_RW_WRITE;
 		ok = test_op(iommufd, &cmd, IOMMU_TEST_OP_ACCESS_RW, access);
 	} else if (ok) {
 		cmd.access_pages.iova = MOCK_APERTURE_START;
@@ -155,7 +156,7 @@ bool access_iommufd(char *p, size_t size, int fd)
 	return access_one(p, size, false);
 }
 
-bool read_iommufd(char *p, size_t size, int fd)
+bool write_iommufd(char *p, size_t size, int fd)
 {
 	(void)fd;
 	return access_one(p, size, true);

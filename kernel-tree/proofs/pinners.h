@@ -14,7 +14,7 @@ bool pin_udmabuf(char *p, size_t size, int fd);
 bool pin_iommufd(char *p, size_t size, int fd);
 bool pin_iommufd_file(char *p, size_t size, int fd);
 bool access_iommufd(char *p, size_t size, int fd);
-bool read_iommufd(char *p, size_t size, int fd);
+bool write_iommufd(char *p, size_t size, int fd);
 bool pin_vfio(char *p, size_t size, int fd);
 
 /* Is there a device for pin_vfio()? */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * limits: what happens to a task that populates more than there is, or is killed meanwhile, and what of
- * it is left behind.
+ * limits: what happens to a task that populates more than there is or is killed meanwhile, and what
+ * of it is left behind.
  *
  * Runs as root in a guest with the cgroups /sys/fs/cgroup/memory (memory.max is 32 MiB) and
  * /sys/fs/cgroup/hugetlb (hugetlb.2MB.max is 8 pages) and rsvd (hugetlb.2MB.rsvd.max is 8 pages). Prints a
