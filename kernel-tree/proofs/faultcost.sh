@@ -2,8 +2,8 @@
 # faultcost.sh: what the series costs a fault that it does not want to change: instructions of one
 # 4 KiB and one 2 MiB fault on the base and on the series (the bench kernels), counted by QEMU on a
 # CPU without ERMS. "ok" if a 4 KiB fault takes at most 4 more (the page allocator looks at one more
-# flag) and a 2 MiB fault at most 100. With init_on_alloc=1 that does not hold yet: the base does not call
-# folio_zero_user() there, the series does (clearing twice would be 262144 more).
+# flag) and a 2 MiB fault at most 100. With init_on_alloc=1 the base does not call folio_zero_user() and
+# the series does; clearing twice would be 262144 more.
 set -eu
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/kernel-tree/lib.sh"

@@ -195,7 +195,7 @@ static void killed(enum kind kind, enum way way, size_t size)
 
 	printf("%s %s of %lu MiB, killed: ", kinds[kind], ways[way], size / MIB);
 	fflush(stdout);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 20; i++) {
 		pid_t pid = start("", kind, way, size, 0);
 		int status;
 
