@@ -70,6 +70,8 @@ stage "the series applies" make tree
 	stage "builds of the KUnit kernels" make kunit-kernels
 	stage "KUnit" make kunit
 	stage "what reaches folio_zero_user()" kernel-tree/proofs/paths.sh
+	stage "every byte is zero" kernel-tree/proofs/zeroing.sh
+	stage "the fence" kernel-tree/proofs/ordering.sh
 	stage "a boot that goes wrong is noticed" kernel-tree/selfcheck-boot.sh \
 		"$SWORK/kunit/arch/x86/boot/bzImage"
 }
