@@ -14,12 +14,14 @@ help:			## this list
 check: packages		## prove the series: applies, round-trips, builds, boots, KUnit everywhere (20 min)
 	@$(T)/check.sh
 
-check-all: check	## the same, then W=1, sparse, clang and each patch alone (1 hour more)
+check-all: check	## the same, then W=1, sparse, clang, the base compared, each patch alone (2.5 hours more)
 	@$(T)/packages.sh check-all
 	@$(T)/check-objects.sh
 	@$(T)/check-configs.sh
-	@$(MAKE) kernels
+	@$(MAKE) kernels checked-base
 	@$(T)/proofs/faultcost.sh
+	@$(T)/proofs/selftests.sh
+	@$(T)/proofs/stress.sh
 	@$(T)/check-each.sh
 
 selfcheck: packages	## bad input is refused and the reports are right (1 min)

@@ -50,7 +50,7 @@ run_booted()
 {
 	argument=
 	case $3 in *:*) argument=${3#*:} ;; esac
-	"$TOP/kernel-tree/boot.sh" -m "$2" -c "${3%%:*}" -M 1024 -s 2 -t 400 -a "$argument" -o "$logs/$1" \
+	"$TOP/kernel-tree/boot.sh" -m "$2" -c "${3%%:*}" -M 1024 -s 2 -t 900 -a "$argument" -o "$logs/$1" \
 		"$SWORK/kunit/arch/x86/boot/bzImage" "$image" >"$logs/$1.txt" 2>&1 || return 1
 	"$kunit_py" parse --json="$logs/$1.json" "$logs/$1/console.log" >>"$logs/$1.txt" 2>&1 || return 1
 	head -n 1 "$logs/$1/result.txt" | grep -qE "$4" || {

@@ -16,7 +16,7 @@ seconds=${1:-600}
 seed=${SEED:-$(date +%s)}
 mkdir -p "$logs"
 # Vectors are what an emulator is slow at.
-gcc -O2 -fno-tree-vectorize -Wall -static -pthread -o "$logs/stress" "$here/stress.c" || die "stress.c does not build"
+gcc -O2 -fno-tree-vectorize -funroll-loops -Wall -static -pthread -o "$logs/stress" "$here/stress.c" || die "stress.c does not build"
 gcc -O2 -Wall -static -o "$logs/limits" "$here/stress-limits.c" || die "stress-limits.c does not build"
 "$TOP/kernel-tree/image.sh" "$logs/stress.cpio.gz" "$here/stress-init" "$logs/stress" "$logs/limits" \
 	"$TOP/kernel-tree/splats=/splat-list" >/dev/null

@@ -32,7 +32,7 @@ while read -r name mode cpu mib _ _ arguments <&3; do
 		continue
 	fi
 	gigantic=
-	[ "$mib" -lt 4096 ] || gigantic="hugepagesz=1G hugepages=1"
+	[ "$mib" -lt 5120 ] || gigantic="hugepagesz=1G hugepages=3"
 	code=0
 	"$TOP/kernel-tree/boot.sh" -m "$mode" -c "$cpu" -M "$mib" -s 2 -t 900 -o "$logs/zeroing-$name" \
 		-a "kunit.enable=0 hugepagesz=2M hugepages=100 $gigantic $arguments" \
