@@ -2,7 +2,8 @@
 # check-each.sh: every patch of the series alone: the tree up to it builds without a warning, boots
 # (under TCG, on a CPU whose huge pages go around the cache as soon as the series does that) and passes
 # the KUnit suites that it has. In a work tree of its own, about 4 minutes for a patch of the kernel.
-# One line per patch, "ok", "FAIL", or "SKIP" where the kernel is not touched.
+# One line per patch, "ok", "FAIL", or "SKIP" where the kernel is not touched. What passed with the same
+# tree, configuration and scripts is not built again, but with FRESH=1.
 # shellcheck disable=SC2317 # the steps are called by name
 set -eu
 TOP=$(cd "$(dirname "$0")/.." && pwd)
@@ -43,11 +44,20 @@ passes()
 }
 
 bad=0
+number=0
 for commit in $(git -C "$TREE" rev-list --reverse base..series); do
 	title=$(git -C "$TREE" log -1 --format=%s "$commit")
+	number=$((number + 1))
 	git -C "$each" checkout -q --detach "$commit"
 	if git -C "$each" diff --quiet HEAD~ HEAD -- ':!tools' ':!Documentation'; then
 		echo "SKIP alone: $title (no kernel code)"
+		continue
+	fi
+	key=$({ git -C "$each" rev-parse 'HEAD^{tree}'; gcc --version; cat "$image" "$TOP"/configs/*.config \
+		"$TOP/kernel-tree/check-each.sh" "$TOP/kernel-tree/build.sh" "$TOP/kernel-tree/boot.sh" \
+		"$TOP/kernel-tree/splats"; } | sha256sum | cut -d ' ' -f 1)
+	if [ -z "${FRESH:-}" ] && holds "each-$number" "$key"; then
+		echo "ok alone: $title, holds since $(date -r "$SWORK/stamps/each-$number" '+%F %T')"
 		continue
 	fi
 	failed=
@@ -55,6 +65,7 @@ for commit in $(git -C "$TREE" rev-list --reverse base..series); do
 		[ -n "$failed" ] || $step || failed=$step
 	done
 	if [ -z "$failed" ]; then
+		done_with "each-$number" "$key"
 		echo "ok alone: $title ($(grep -o 'Ran [0-9]* tests.*' "$log" || echo 'no KUnit result'))"
 	else
 		bad=1

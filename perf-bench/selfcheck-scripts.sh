@@ -78,15 +78,13 @@ unchanged()
 }
 
 # stopped SIGNAL NUMBER COMMAND...: start it, wait until it has changed something, send the signal;
-# true if it then ends quickly (the made-up perf sleeps for a minute) with the signal's code. Python
-# makes INT work again, which a shell's background jobs ignore.
+# true if it then ends quickly (the made-up perf sleeps for a minute) with the signal's code. A
+# shell's background jobs ignore INT, and HUP below nohup: env makes them work again.
 stopped()
 {
 	signal=$1 number=$2
 	shift 2
-	FAKE_SLOW=60 python3 -c 'import os, signal, sys
-signal.signal(signal.SIGINT, signal.SIG_DFL)
-os.execvp(sys.argv[1], sys.argv[1:])' "$@" &
+	FAKE_SLOW=60 env --default-signal "$@" &
 	children=$!
 	tries=0
 	while [ "$(state)" = "$before" ]; do

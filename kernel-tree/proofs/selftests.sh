@@ -69,9 +69,10 @@ run()
 {
 	image=$SWORK/$1/arch/x86/boot/bzImage dir=$logs/selftests-$1-$2
 	[ -f "$image" ] || cannot "there is no kernel $1 (run make kunit-kernels)"
-	cpio=$logs/selftests-$2.cpio.gz mib=3072 arguments='' devices=
+	cpio=$logs/selftests-$2.cpio.gz mib=3072 cpus=2 arguments='' devices=
 	if [ "$2" = q35 ]; then
-		mib=4096 arguments='hugepagesz=1G hugepages=1'
+		# One CPU, as in paths.sh.
+		mib=4096 cpus=1 arguments='hugepagesz=1G hugepages=1'
 		devices='-M q35 -device intel-iommu,intremap=on,caching-mode=on -device edu'
 	fi
 	key=$(cat "$image" "$cpio" "$here/selftests.sh" "$TOP/kernel-tree/boot.sh" "$TOP/kernel-tree/splats" |
@@ -83,7 +84,7 @@ run()
 	rm -f "$SWORK/stamps/selftests-$1-$2"
 	say "$1 on $2 (up to 10 minutes; log: ${dir#"$TOP"/}/console.log)"
 	code=0
-	"$TOP/kernel-tree/boot.sh" -m tcg -c Icelake-Server -M $mib -s 2 -t 900 -a "kunit.enable=0 $arguments" \
+	"$TOP/kernel-tree/boot.sh" -m tcg -c Icelake-Server -M $mib -s $cpus -t 900 -a "kunit.enable=0 $arguments" \
 		-q "$devices" -o "$dir" "$image" "$cpio" >"$dir.txt" 2>&1 || code=$?
 	if [ $code != 0 ]; then
 		bad=1

@@ -34,9 +34,9 @@ run()
 		-a "kunit.enable=0 seconds=$lasts seed=$seed $*" \
 		-o "$dir" "$image" "$logs/stress.cpio.gz" >"$dir.txt" 2>&1 || code=$?
 	sed -n 's/^limit: //p' "$dir/result.txt" >"$dir.limits"
-	done=$(sed -n 's/^stress: //p' "$dir/result.txt" | tail -n 1)
-	if [ $code = 0 ] && [ -n "$done" ] && [ -s "$dir.limits" ]; then
-		echo "ok stress on the $word, $lasts s, seed $seed: $done"
+	finished=$(sed -n 's/^stress: //p' "$dir/result.txt" | tail -n 1)
+	if [ $code = 0 ] && [ -n "$finished" ] && [ -s "$dir.limits" ]; then
+		echo "ok stress on the $word, $lasts s, seed $seed: $finished"
 		return
 	fi
 	bad=1
