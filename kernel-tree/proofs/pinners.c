@@ -19,18 +19,24 @@
 
 #define ACCESS_BYTES	4096
 
+/* One buffer of items of 4 MiB: each is smaller than any threshold, so that only the whole can be large. */
 bool pin_udmabuf(char *p, size_t size, int fd)
 {
-	struct udmabuf_create create = { .memfd = fd, .size = size };
+	const size_t step = 4 << 20, count = size / step;
+	struct udmabuf_create_list *create = calloc(1, sizeof(*create) + count * sizeof(create->list[0]));
 	int driver = open("/dev/udmabuf", O_RDWR), buffer = -1;
 
 	(void)p;
-	if (driver >= 0 && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
-		buffer = ioctl(driver, UDMABUF_CREATE, &create);
+	for (size_t i = 0; create && i < count; i++)
+		create->list[create->count++] = (struct udmabuf_create_item){
+			.memfd = fd, .offset = i * step, .size = step };
+	if (create && driver >= 0 && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
+		buffer = ioctl(driver, UDMABUF_CREATE_LIST, create);
 	if (buffer >= 0)
 		close(buffer);
 	if (driver >= 0)
 		close(driver);
+	free(create);
 	return buffer >= 0;
 }
 
