@@ -53,14 +53,14 @@ build_tests()
 		! cmp -s "$out/edited" "$tests/$file" || die "the edit of $file in the list changes nothing"
 		cp "$out/edited" "$tests/$file"
 	done
-	{
+	(
 		make -C "$BASETREE" O="$out/headers" INSTALL_HDR_PATH="$out/src/usr" headers_install &&
 		for dir in $(echo "$programs" | sed 's/\/.*//' | sort -u); do
 			# shellcheck disable=SC2046 # a list of files
 			make -C "$tests/$dir" OUTPUT="$tests/$dir" -j"$JOBS" \
 				$(echo "$programs" | sed -n "s|^$dir/|$tests/&|p") || exit 1
 		done
-	} >"$out/build.log" 2>&1 || die "the selftests do not build, see $out/build.log"
+	) >"$out/build.log" 2>&1 || die "the selftests do not build, see $out/build.log"
 	done_with selftests "$key"
 }
 
