@@ -11,10 +11,10 @@ CHECKED := $(KERNEL) configs/debug.config configs/trace.config configs/pinning.c
 help:			## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:[^#]*##/:/' | expand -t 22
 
-check: packages		## prove the series: applies, round-trips, builds, boots, KUnit everywhere (20 min)
+check: packages		## prove the series: applies, round-trips, builds, boots, KUnit, paths, zeroing (40 min)
 	@$(T)/check.sh
 
-check-all: check	## the same, then W=1, sparse, clang, the base compared, each patch alone (2.5 hours more)
+check-all: check	## the same, then W=1, sparse, clang, the base compared, each patch alone (2 hours more)
 	@$(T)/packages.sh check-all
 	@$(T)/check-objects.sh
 	@$(T)/check-configs.sh
