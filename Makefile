@@ -14,7 +14,7 @@ help:			## this list
 check: packages		## prove the series: applies, round-trips, builds, boots, KUnit, paths, zeroing (40 min)
 	@$(T)/check.sh
 
-check-all: check	## the same, then W=1, sparse, clang, the base compared, each patch alone (2 hours more)
+check-all: check	## the same, then W=1, sparse, clang, the base compared, each patch alone (2.5 hours more)
 	@$(T)/packages.sh check-all
 	@$(T)/check-objects.sh
 	@$(T)/check-configs.sh
