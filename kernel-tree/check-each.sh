@@ -53,9 +53,8 @@ for commit in $(git -C "$TREE" rev-list --reverse base..series); do
 		echo "SKIP alone: $title (no kernel code)"
 		continue
 	fi
-	key=$({ git -C "$each" rev-parse 'HEAD^{tree}'; gcc --version; cat "$image"
-		(cd "$TOP/configs" && cat base.config qemu.config hugepages.config pinning.config kunit.config)
-		cat "$TOP/kernel-tree/check-each.sh" "$TOP/kernel-tree/build.sh" "$TOP/kernel-tree/boot.sh" \
+	key=$({ git -C "$each" rev-parse 'HEAD^{tree}'; gcc --version; cat "$image" "$TOP"/configs/*.config \
+		"$TOP/kernel-tree/check-each.sh" "$TOP/kernel-tree/build.sh" "$TOP/kernel-tree/boot.sh" \
 		"$TOP/kernel-tree/splats"; } | sha256sum | cut -d ' ' -f 1)
 	if [ -z "${FRESH:-}" ] && holds "each-$number" "$key"; then
 		echo "ok alone: $title, holds since $(date -r "$SWORK/stamps/each-$number" '+%F %T')"
